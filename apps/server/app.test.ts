@@ -142,13 +142,19 @@ for (const name of Object.keys(calls) as CallName[])
             ...(calls[name].method === 'POST' ? { body, headers: { 'content-type': type } } : {}),
           },
         );
-        const answer = (await response.json()) as { success: boolean; status: string; message?: string };
+        const answer = (await response.json()) as {
+          success: boolean;
+          status: string;
+          message?: string;
+          code?: string;
+        };
         assert.ok(response.status < 500, `${response.status} ${JSON.stringify(answer)}`);
         assert.ok(response.headers.get('x-request-id'));
         if (response.status < 400)
           return assert.deepEqual([answer.success, answer.status], [true, 'success']);
         assert.deepEqual([answer.success, answer.status], [false, 'error']);
         assert.ok(answer.message && answer.message.length > 0);
+        assert.ok(answer.code, 'a page takes a 404 without a code for a call that is not there');
         assert.deepEqual(await everything(), before);
       },
     );

@@ -49,6 +49,34 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
+/** Where browsers report what they blocked, and pages what broke. It is not a call: the answer is empty. */
+export const REPORTS_PATH = '/api/browser-reports';
+
+/** The calls in the specification's table. Another server may have these alone. */
+export const specifiedCalls = [
+  'checkEligibility',
+  'initiateJoin',
+  'initiateSchoolJoin',
+  'initiateSelfNomination',
+  'initJoin',
+  'getContact',
+  'submitDetails',
+  'getMembershipDetails',
+  'setMembership',
+  'getCheckoutDetails',
+  'setSessionProduct',
+  'deleteSessionProduct',
+  'setCustomDonation',
+  'createPaymentIntent',
+  'postPayment',
+  'getUpgradeDetails',
+  'createUpgradeCharge',
+  'initiateCheckout',
+  'uploadTranscript',
+  'uploadResume',
+] as const satisfies CallName[];
+export type SpecifiedCall = (typeof specifiedCalls)[number];
+
 /**
  * The PDFs of a join that can be downloaded. Only a browser that holds the join gets them. The query `?paper=letter` or `?paper=a4`
  * chooses the paper size; without it, the member's country decides.

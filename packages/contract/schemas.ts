@@ -5,7 +5,7 @@ import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
 import { membershipStandings } from '#core/refunds.ts';
 import { cleanDetails, type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
-import type { CallName } from './calls.ts';
+import type { CallName, SpecifiedCall } from './calls.ts';
 
 /**
  * The shapes of all calls (specification, sections 3 and 7). A success is `{ success: true, status: 'success', message?, data }`.
@@ -54,6 +54,22 @@ const nullableText = z.string().nullable();
 /** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/links/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
+/** The codes of failures: one for each HTTP status, and those of conflicts to which the page reacts. */
+const failureCodes = [
+  'invalid',
+  'forbidden',
+  'not_found',
+  'too_slow',
+  'conflict',
+  'too_large',
+  'unsupported',
+  'too_many',
+  'failed',
+  'unavailable',
+  'perhaps_paid',
+  'already_member',
+] as const;
+
 export const failure = z.object({
   success: z.literal(false),
   status: z.literal('error'),
@@ -62,10 +78,11 @@ export const failure = z.object({
   /** Present only if the session's state does not allow the call: the path of the screen where the session continues. */
   goOn: z.string().optional(),
   /**
-   * The reason of the failure, if the page reacts to it. `perhaps_paid`: this browser has perhaps paid for this joiner before, so
-   * the page asks whether a second payment is intended. `already_member`: the invitation's person has nothing to buy.
+   * The reason of the failure, for programs. Every failure has one, so a 404 without a code comes from a server that does not have
+   * the call. `perhaps_paid`: this browser has perhaps paid for this joiner before, so the page asks whether a second payment is
+   * intended. `already_member`: the invitation's person has nothing to buy.
    */
-  code: z.enum(['perhaps_paid', 'already_member']).optional(),
+  code: z.enum(failureCodes),
   requestId: z.string().optional(),
   /** The beginning of the request's id, short enough to be read out on the phone. Present only for failures of ours (5xx). */
   reference: z.string().optional(),
@@ -625,6 +642,55 @@ export type Body<Name extends CallName> = Schemas[Name] extends { body: infer B 
 export type ParsedBody<Name extends CallName> = Schemas[Name] extends { body: infer B extends z.ZodType }
   ? z.output<B>
   : undefined;
+/**
+ * The fields that the specification's table names in the answer of each of its calls (section 7). Another server may answer these
+ * alone.
+ */
+interface SpecifiedFields {
+  checkEligibility: 'status' | 'message' | 'contactId';
+  initiateJoin: 'uuid' | 'message';
+  initiateSchoolJoin: 'uuid' | 'message';
+  initiateSelfNomination: 'uuid' | 'message';
+  initJoin: 'uuid' | 'message';
+  getContact: ContactField;
+  submitDetails: never;
+  getMembershipDetails:
+    | 'memberships'
+    | 'selectedMembershipId'
+    | 'membershipPageHeader'
+    | 'membershipPageSubheader';
+  setMembership: 'status';
+  getCheckoutDetails:
+    | 'donationOptions'
+    | 'billingEmail'
+    | 'isCheckoutOnly'
+    | 'products'
+    | 'recommendedProducts';
+  setSessionProduct: keyof Product;
+  deleteSessionProduct: never;
+  setCustomDonation: keyof Product;
+  createPaymentIntent: 'clientSecret';
+  postPayment: never;
+  getUpgradeDetails:
+    | 'upgradeOption'
+    | 'isEligibleForUpgrade'
+    | 'isSelfNomination'
+    | 'features'
+    | 'congratulationsHeader'
+    | 'congratulationsSubheader'
+    | 'upgradeHeader'
+    | 'upgradeSubheader';
+  createUpgradeCharge: 'status';
+  initiateCheckout: 'joinSessionUuid' | 'message';
+  uploadTranscript: never;
+  uploadResume: 'success' | 'message';
+}
+/**
+ * The `data` of an answer as pages may rely on it: of a call in the specification, only the specified fields are certain.
+ */
+export type Answered<Name extends CallName> = Name extends SpecifiedCall
+  ? Pick<Data<Name>, SpecifiedFields[Name] & keyof Data<Name>> & Partial<Data<Name>>
+  : Data<Name>;
 export type Params<Name extends CallName> = Schemas[Name] extends { params: infer P extends z.ZodType }
   ? z.input<P>
   : Record<string, never>;

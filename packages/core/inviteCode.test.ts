@@ -13,7 +13,9 @@ const table: [string, string | null][] = [
   ['HONOR 101', 'Invite code must contain only letters and numbers.'],
   ['HONÖR', 'Invite code must contain only letters and numbers.'],
   ["'; drop table", 'Invite code must contain only letters and numbers.'],
-  ['A'.repeat(65), 'Invite code must contain only letters and numbers.'],
+  ['A'.repeat(64), null],
+  ['A'.repeat(65), 'Invite code must be 64 characters or fewer.'],
+  ['-'.repeat(65), 'Invite code must contain only letters and numbers.'],
 ];
 for (const [typed, sentence] of table)
   test(`the code ${JSON.stringify(typed)} ${sentence === null ? 'may be sent' : `says: ${sentence}`}`, () => {

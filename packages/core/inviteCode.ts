@@ -8,6 +8,7 @@ const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and number
  * database.
  */
 export const INVITE_CODE_MAX_LENGTH = 64;
+const INVITE_CODE_TOO_LONG = `Invite code must be ${INVITE_CODE_MAX_LENGTH} characters or fewer.`;
 
 /**
  * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. What nobody sees is ignored, and
@@ -16,7 +17,8 @@ export const INVITE_CODE_MAX_LENGTH = 64;
 export function inviteCodeError(typed: string): string | null {
   const code = cleanText(typed);
   if (code === '') return INVITE_CODE_REQUIRED;
-  if (!/^[A-Za-z0-9]+$/.test(code) || code.length > INVITE_CODE_MAX_LENGTH) return INVITE_CODE_CHARACTERS;
+  if (!/^[A-Za-z0-9]+$/.test(code)) return INVITE_CODE_CHARACTERS;
+  if (code.length > INVITE_CODE_MAX_LENGTH) return INVITE_CODE_TOO_LONG;
   return null;
 }
 

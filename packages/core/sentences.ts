@@ -29,10 +29,13 @@ export const fallback = {
 export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
 export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
-/** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 /** Said while it is not known whether a payment has succeeded. */
 export const OUTCOME_UNKNOWN =
   'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
+/** Said while the bank decides about a payment for longer than the page asks. */
+export const BANK_DECIDES =
+  'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
+/** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 /** Read by joiners outside the United States before they save their details, and by all above the card form. */
 export const CARDS_ACCEPTED = 'Only cards billed in the United States or Canada can pay.';
@@ -56,6 +59,11 @@ export function toastFor(status: number, message?: string): ToastText {
   if (status === 400) return { title: 'Bad Request', text: 'There was a problem with your request.' };
   return { title: 'Error', text: message || 'An error occurred.' };
 }
+
+/** Shown when no answer came in time. */
+export const NO_ANSWER = 'No answer came. Please check your connection, and try again.';
+/** Shown when the link in a letter or a code could not be looked up. */
+export const LINK_NOT_OPENED = 'We could not open your link. Please try again.';
 
 /** Shown when a request could not be sent at all. */
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };

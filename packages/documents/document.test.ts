@@ -95,5 +95,11 @@ test('a file that is refused on its way is told with its size and what to do', (
     uploadTooLarge(3_000_000),
     /^Failed to upload file\. It has 2\.9 MB, .* Please send a smaller one/,
   );
-  assert.match(uploadCut(700_000), /its 684 KB may be too much: send a smaller one/);
+  assert.match(uploadCut(3_000_000), /its 2\.9 MB may be too much: send a smaller one/);
+});
+
+test('a small file is not said to be too large, however it was refused', () => {
+  for (const bytes of [1, 1024, 700_000])
+    for (const sentence of [uploadTooLarge(bytes), uploadCut(bytes)])
+      assert.doesNotMatch(sentence, /[KM]B|smaller|too much/);
 });

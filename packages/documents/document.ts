@@ -100,7 +100,7 @@ export function sizeInKilobytes(bytes: number): string {
 
 /** Returns a size for a sentence: "2.9 MB", 1 MB being 1024 KB. */
 function sizeInWords(bytes: number): string {
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
 /** Returns the sentence for a file of more than `maxBytes`, the most that the server's settings allow. */
@@ -112,14 +112,22 @@ export function fileTooLarge(maxBytes: number): string {
   return `This file is too large. The most is ${most}.`;
 }
 
+/** A file with fewer bytes is hardly refused for its size, so no sentence says so. */
+const SMALL_BYTES = 1024 * 1024;
+
 /** Returns the sentence for a file that a proxy in front of the server refused as too large (413). */
 export function uploadTooLarge(bytes: number): string {
-  return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
+  return bytes < SMALL_BYTES
+    ? `${UPLOAD_FAILED} It was refused on its way to us. Please try again, or email it to us.`
+    : `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
 }
 
 /** Returns the sentence for an upload whose connection was closed, as some proxies do when a body is too large. */
 export function uploadCut(bytes: number): string {
-  return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
+  const cut = `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again.`;
+  return bytes < SMALL_BYTES
+    ? cut
+    : `${cut} If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
 
 /** Returns the progress of an upload in whole percent (specification, section 4); 0 while the total is unknown. */

@@ -2,7 +2,7 @@ import { devices, type Page } from '@playwright/test';
 import jsQR from 'jsqr';
 import { pathOf } from '#contract/calls.ts';
 import { jpeg, pdf } from '../harness/documents.ts';
-import { call, hold, paidJoin, selfNomination } from './arrange.ts';
+import { call, hold, paidJoin, route, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -76,6 +76,38 @@ test('a transcript is photographed with a phone that has read the code, and the 
   await pocket.close();
   await page.getByRole('link', { name: 'Continue', exact: true }).click();
   await expect(page).toHaveURL('/registration/congratulations');
+});
+
+test('a file of this computer is listed once, although a poll has seen it before its own answer came', async ({
+  page,
+}) => {
+  await page.clock.install();
+  await paidJoin(page, selfNomination);
+  await showCode(page);
+  let answer = () => {};
+  const answered = new Promise<void>((done) => {
+    answer = done;
+  });
+  await page.route(route('uploadTranscript'), async (request) => {
+    const response = await request.fetch();
+    await answered;
+    await request.fulfill({ response });
+  });
+  const stored = page.waitForRequest(route('uploadTranscript'));
+  await choose(page).setInputFiles({ name: 'mine.pdf', mimeType: 'application/pdf', buffer: pdf() });
+  await stored;
+  const seen = async () => {
+    const polled = page.waitForResponse(route('getDocuments'));
+    await page.clock.runFor(3_500);
+    return (await (await polled).json()).data.documents.length;
+  };
+  await expect.poll(seen).toBe(1);
+  await expect(page.getByText('has arrived from your phone')).toHaveCount(0);
+  answer();
+  await expect(uploaded(page)).toHaveText(/mine\.pdf/);
+  await seen();
+  await expect(uploaded(page)).toHaveCount(1);
+  await expect(qr(page)).toBeVisible();
 });
 
 test('the computer looks for the photo only while the code is shown and the page is seen', async ({

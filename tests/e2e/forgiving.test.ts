@@ -84,6 +84,23 @@ test('a typed invite code and a typed donation outlast a reload and the way back
   await expect(amount).toHaveValue('');
 });
 
+test('a donation that is typed while another is being added stays', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  const amount = page.getByLabel('Custom amount');
+  await amount.fill('10');
+  const release = await hold(page, 'setCustomDonation');
+  await button(page, 'Add donation').click();
+  await amount.fill('25');
+  release();
+  await expect(button(page, 'Add donation')).toBeEnabled();
+  await expect(amount).toHaveValue('25');
+  await page.reload();
+  await expect(amount).toHaveValue('25');
+  await button(page, 'Add donation').click();
+  await expect(amount).toHaveValue('');
+});
+
 test('a code with spaces around it and a postcode with spaces in it are taken', async ({ page }) => {
   await enterCode(page, '  lincoln2026 ');
   await expect(heading(page, 'Student Details')).toBeVisible();

@@ -131,11 +131,14 @@ test('a chunk that does not load is the routerâ€™s error screen, with the chunkâ
 }) => {
   complaints.expect(/^Failed to load resource/, /Loading chunk \S+ failed/, /Error/);
   await endDownloads(page);
+  const reported = page.waitForRequest('**/api/browser-reports');
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await expect(page.getByText(/Loading chunk \S+ failed/).first()).toBeVisible();
+  const { fault } = (await reported).postDataJSON();
+  expect(fault).toMatchObject({ kind: 'chunk', error: 'ChunkLoadError' });
   // The typed code was lost with the page, so the page must not say that it is kept.
   await expect(page.getByText(/is kept/)).toHaveCount(0);
 });

@@ -1,5 +1,5 @@
 import { type Command, misused, readArgs } from '../platform/command.ts';
-import { blockedKinds } from '../reports/reports.ts';
+import { reportedKinds } from '../reports/reports.ts';
 
 const noticesOptions = { days: { type: 'string', default: '30' } } as const;
 
@@ -7,7 +7,7 @@ export const noticesCommand: Command = {
   options: noticesOptions,
   usage: 'notices [--days N]',
   summary:
-    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers block on our pages.',
+    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers report of our pages.',
   async run(args, { database }) {
     const read = readArgs(args, noticesOptions);
     if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
@@ -24,8 +24,9 @@ export const noticesCommand: Command = {
         `${created_at.toISOString().slice(0, 16)}Z  ${message}${session_uuid ? `  (join ${session_uuid})` : ''}`,
       );
     if (notices.length === 0) console.log('Nothing.');
-    const blocked = await blockedKinds(database);
-    if (blocked.length > 0) console.log(['', 'What browsers block on our pages:', ...blocked].join('\n  '));
+    const reported = await reportedKinds(database);
+    if (reported.length > 0)
+      console.log(['', 'What browsers block or break on our pages:', ...reported].join('\n  '));
     return 0;
   },
 };

@@ -51,6 +51,13 @@ export const providerSeconds = new Histogram({
   registers,
 });
 
+export const browserReports = new Counter({
+  name: 'induct_browser_reports_total',
+  help: 'Reports of browsers by what they are about: content that was blocked, or a page of ours that broke.',
+  labelNames: ['kind'] as const,
+  registers,
+});
+
 export const backgroundRounds = new Counter({
   name: 'induct_background_rounds_total',
   help: 'Rounds of background work by task and result.',
@@ -66,6 +73,7 @@ for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgra
   joins.inc({ stage }, 0);
 for (const kind of ['join', 'upgrade'])
   for (const outcome of ['succeeded', 'declined', 'refunded']) payments.inc({ kind, outcome }, 0);
+for (const kind of ['blocked', 'broken']) browserReports.inc({ kind }, 0);
 for (const priority of ['new', 'joining', 'paying']) requestsShed.inc({ priority }, 0);
 
 /** Whether the mail server failed when this process last sent a letter. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { REPORTS_PATH } from '#contract/calls.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
-import { blockedKinds, NOTICES_A_DAY, readReports } from './reports.ts';
+import { browserReports } from '../platform/metrics.ts';
+import { NOTICES_A_DAY, readReports, reportedKinds } from './reports.ts';
 
 const server = await sharedServer({ LIMITS: 'on', LIMIT_REPORTS_PER_ADDRESS: '5/60' });
 beforeEachIn(import.meta.filename, async () => {
@@ -42,7 +43,7 @@ test('a kind of report is counted in both of its forms, and staff hear of it whe
   assert.equal(await send([modern('https://evil.example/card.js?who=jordan')]), 204);
   assert.equal(await send(older('https://frames.example/a'), 'application/csp-report'), 204);
   assert.equal(await send([modern('https://evil.example/other.js')]), 204);
-  const kinds = await blockedKinds(server.deps.database);
+  const kinds = await reportedKinds(server.deps.database);
   assert.equal(kinds.length, 2);
   assert.match(kinds[0]!, /^2 × https:\/\/evil\.example \(script-src-elem, postPayment\)/);
   assert.match(kinds[1]!, /^1 × https:\/\/frames\.example \(frame-src, postPayment\)/);
@@ -62,6 +63,45 @@ test('nothing personal of a report is kept: no path, query, secret, browser or a
   assert.doesNotMatch(kept, /jordan|secret_2|token|Mozilla|127\.0\.0\.1/);
 });
 
+const fault = { kind: 'router', error: 'TypeError', at: 'async/checkout.1f.js:1:23', screen: 'checkout' };
+
+test('a page that broke is counted, and staff hear of it when it is new', async () => {
+  const total = async () =>
+    (await browserReports.get()).values.find(({ labels }) => labels.kind === 'broken')!.value;
+  const before = await total();
+  for (const each of [
+    fault,
+    { ...fault, screen: 'other' },
+    { ...fault, kind: 'chunk', error: 'ChunkLoadError', at: '' },
+  ])
+    assert.equal(await send({ fault: each }, 'application/json'), 204);
+  const [first, second, ...others] = await reportedKinds(server.deps.database);
+  assert.match(first!, /^2 × TypeError at async\/checkout\.1f\.js:1:23 \(fault-router, other\)/);
+  assert.match(second!, /^1 × ChunkLoadError \(fault-chunk, checkout\)/);
+  assert.deepEqual(others, []);
+  assert.equal((await total()) - before, 3);
+  const told = await notices();
+  assert.equal(told.length, 2);
+  assert.match(told[0]!, /^Our pages broke in a browser .*TypeError at async\/checkout\.1f\.js:1:23/);
+});
+
+test('what is no report of a fault, or says more than one may, leaves nothing', async () => {
+  for (const change of [
+    { kind: 'other' },
+    { error: 'jordan@example.com' },
+    { error: 'Cannot read Jordan of undefined' },
+    { error: '<script>' },
+    { error: 'x'.repeat(41) },
+    { at: 'https://join.example/static/js/a.js:1:2' },
+    { at: 'a.js:1:2 Jordan' },
+    { screen: '/verify/7K3M-9QXR' },
+    { screen: undefined },
+  ])
+    assert.equal(await send({ fault: { ...fault, ...change } }, 'application/json'), 204);
+  assert.deepEqual(await reportedKinds(server.deps.database), []);
+  assert.deepEqual(await notices(), []);
+});
+
 test('what is no report of a violation is answered with nothing and leaves nothing', async () => {
   for (const body of [
     '',
@@ -74,14 +114,14 @@ test('what is no report of a violation is answered with nothing and leaves nothi
     [modern('inline', { sourceFile: 'moz-extension://abc/inject.js' })],
   ])
     assert.equal(await send(body), 204, JSON.stringify(body).slice(0, 60));
-  assert.deepEqual(await blockedKinds(server.deps.database), []);
+  assert.deepEqual(await reportedKinds(server.deps.database), []);
   assert.equal(await send('x'.repeat(140_000)), 413);
   assert.equal(await send('x', 'text/plain'), 415);
 });
 
 test('an address that sends more than its share is not listened to', async () => {
   for (let sent = 0; sent < 8; sent += 1) await send([modern('https://evil.example/')]);
-  assert.match((await blockedKinds(server.deps.database))[0]!, /^5 ×/);
+  assert.match((await reportedKinds(server.deps.database))[0]!, /^5 ×/);
 });
 
 test('of what a browser sends together every kind is counted, and the first twenty when somebody made them up', async () => {
@@ -95,9 +135,9 @@ test('of what a browser sends together every kind is counted, and the first twen
       body: { ...one.body, ...policy },
     })),
   );
-  assert.equal((await blockedKinds(server.deps.database)).length, 2);
+  assert.equal((await reportedKinds(server.deps.database)).length, 2);
   await send(Array.from({ length: 90 }, (_, number) => modern(`https://${number}.example/`)));
-  assert.equal((await blockedKinds(server.deps.database)).length, 22);
+  assert.equal((await reportedKinds(server.deps.database)).length, 22);
 });
 
 test('however many kinds are invented, the table and the notices end, and a real one is told apart', async () => {
@@ -111,7 +151,7 @@ test('however many kinds are invented, the table and the notices end, and a real
   }));
   await database.insertInto('browser_report').values(invented).execute();
   await send([modern('https://real.example/card.js')]);
-  const kinds = (await blockedKinds(database)).join('\n');
+  const kinds = (await reportedKinds(database)).join('\n');
   assert.equal(kinds.split('\n').length, 100);
   assert.match(kinds, /^1 × https:\/\/real\.example/m);
   // Of the kinds with the lowest count, the new kind has replaced the oldest.
@@ -125,7 +165,7 @@ test('however many kinds are invented, the table and the notices end, and a real
   const told = await notices();
   assert.equal(told.length, NOTICES_A_DAY);
   assert.match(told.at(-1)!, /More that is new today is not told: npm run operator -- notices counts it\.$/);
-  assert.match((await blockedKinds(database)).join('\n'), /^2 × https:\/\/7\.example/m);
+  assert.match((await reportedKinds(database)).join('\n'), /^2 × https:\/\/7\.example/m);
 });
 
 test('notices about other things do not keep a new kind from being told', async () => {
@@ -152,7 +192,7 @@ test('a kind that was not seen for three months is new again, and others of that
     ])
     .execute();
   await send([modern('https://evil.example/')]);
-  assert.match((await blockedKinds(database)).join('\n'), /^1 × https:\/\/evil\.example [^\n]*$/);
+  assert.match((await reportedKinds(database)).join('\n'), /^1 × https:\/\/evil\.example [^\n]*$/);
   assert.equal((await notices()).length, 1);
 });
 

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { screenAt } from '#core/navigation.ts';
+import { REPORTS_PATH } from '#contract/calls.ts';
+import { type ScreenName, screenAt, screenTitles } from '#core/navigation.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
-import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
+import { browserReports } from '../platform/metrics.ts';
 
 /**
  * The most bytes of a request's body, and the most reports that are read from it. Chromium sends up to a hundred reports at once,
@@ -24,16 +25,16 @@ const KINDS = 100;
 export const NOTICES_A_DAY = 20;
 /** After this many days without a report, a kind counts as new when it is reported once more. */
 const KEPT_DAYS = 90;
-/** The kind of the notices about content that browsers have blocked. */
-const BLOCKED = 'blocked';
 
-/** Something that a browser blocked on one of our pages. */
-export interface Blocked {
-  /** The directive of the content security policy, such as `script-src-elem`. */
+/** Something that a browser blocked on one of our pages, or something of a page that broke. */
+export interface Reported {
+  /** The kind of its notices. */
+  kind: 'blocked' | 'broken';
+  /** The directive of the content security policy, such as `script-src-elem`; of a fault `fault-` and the page's word for it. */
   directive: string;
   /**
    * The origin of the blocked content, its scheme if it has no origin, or a keyword such as `inline` or `eval`. Never a path or
-   * query.
+   * query. Of a fault the error's name and its place in our scripts, never its message.
    */
   blocked: string;
   /** The name of the page's screen. Never its URL, which may contain a secret. */
@@ -65,8 +66,27 @@ const sentToUri = z.object({
   }),
 });
 
-/** Returns the violations that a report's body contains. Leaves out other types of reports, and content of browser extensions. */
-export function readReports(body: unknown): Blocked[] {
+/** What a page itself reports when it breaks (apps/web/lib/reportFault.ts). */
+const ofPage = z.object({
+  fault: z.object({
+    kind: z.enum(['router', 'chunk', 'recovered', 'uncaught']),
+    error: z.string().regex(/^[A-Za-z]{1,40}( #\d{1,5})?$/),
+    at: z.string().regex(/^([\w./-]{1,100}\.js:\d{1,9}:\d{1,9})?$/),
+    screen: z.enum([...(Object.keys(screenTitles) as ScreenName[]), 'other']),
+  }),
+});
+
+/**
+ * Returns the violations or the fault that a report's body contains. Leaves out other types of reports, and content of browser
+ * extensions.
+ */
+export function readReports(body: unknown): Reported[] {
+  const broken = ofPage.safeParse(body);
+  if (broken.success) {
+    const { kind, error, at, screen } = broken.data.fault;
+    const blocked = at ? `${error} at ${at}` : error;
+    return [{ kind: 'broken', directive: `fault-${kind}`, blocked, page: screen }];
+  }
   const alone = sentToUri.safeParse(body);
   if (alone.success) {
     const report = alone.data['csp-report'];
@@ -83,11 +103,18 @@ export function readReports(body: unknown): Blocked[] {
 
 const EXTENSION = /^[a-z-]*-extension(:|$)/;
 
-function blockedIn(document: string, address: string, given: string, source?: string | null): Blocked[] {
+function blockedIn(document: string, address: string, given: string, source?: string | null): Reported[] {
   const directive = given.split(' ', 1)[0]!;
   if (!/^[a-z-]{3,40}$/.test(directive) || !URL.canParse(document)) return [];
   if (EXTENSION.test(address) || EXTENSION.test(source ?? '')) return [];
-  return [{ directive, blocked: originOf(address), page: screenAt(new URL(document).pathname) ?? 'other' }];
+  return [
+    {
+      kind: 'blocked',
+      directive,
+      blocked: originOf(address),
+      page: screenAt(new URL(document).pathname) ?? 'other',
+    },
+  ];
 }
 
 function originOf(address: string): string {
@@ -98,7 +125,7 @@ function originOf(address: string): string {
 }
 
 /**
- * Serves the path to which browsers send reports. Anybody can send them, so their size and their number from each address are
+ * Serves the path to which browsers and our pages send reports. Anybody can send them, so their size and their number from each address are
  * limited. The answer is empty. Only a count for each kind is stored, and nothing about the sender.
  */
 export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
@@ -109,13 +136,13 @@ export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps 
     (_, body, done) => done(null, body),
   );
   app.post(REPORTS_PATH, { schema: { hide: true } }, async (request, reply) => {
-    const blocked = readReports(parsed(request.body as string));
+    const reported = readReports(parsed(request.body as string));
     const limit = deps.config.limits?.reportsPerAddress;
     if (
-      blocked.length > 0 &&
+      reported.length > 0 &&
       (!limit || (await countWithin(deps.database, 'report', deps.hashAddress(request.ip), limit)))
     )
-      for (const kind of kindsIn(blocked)) await countBlocked(deps.database, kind);
+      for (const each of kindsIn(reported)) await count(deps.database, each);
     return reply.status(204).send();
   });
 }
@@ -129,13 +156,22 @@ function parsed(body: string): unknown {
 }
 
 /** Returns one report of each kind: a browser that blocks the same content ten times on a page sends ten reports. */
-function kindsIn(blocked: Blocked[]): Blocked[] {
-  const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
+function kindsIn(reported: Reported[]): Reported[] {
+  const kinds = new Map(reported.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
+/** Returns the notice about a new kind of report. */
+function noticeOf({ kind, directive, blocked, page }: Reported): string {
+  return kind === 'broken'
+    ? `Our pages broke in a browser as no report said before: ${blocked} (${directive}, first on ${page}). It is a fault of ours, or the browser's: docs/operations.md says how to tell.`
+    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}), which no report said before. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.`;
+}
+
 /** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */
-async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
+async function count(database: Database, reported: Reported): Promise<void> {
+  const { kind, directive, blocked, page } = reported;
+  browserReports.inc({ kind });
   await sql`
     with known as (
       select from browser_report where directive = ${directive} and blocked = ${blocked}
@@ -153,17 +189,16 @@ async function countBlocked(database: Database, { directive, blocked, page }: Bl
         count = case when known.last_seen_at < now() - make_interval(days => ${KEPT_DAYS}) then 1 else known.count + 1 end
       returning count
     ), told as (
-      select count(*) as today from staff_notice where kind = ${BLOCKED} and created_at > now() - interval '1 day'
+      select count(*) as today from staff_notice where kind = ${kind} and created_at > now() - interval '1 day'
     )
     insert into staff_notice (kind, message)
-    select ${BLOCKED}, format('Browsers block %s on our pages (%s, first on %s), which no report said before. It is a change of Stripe''s, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.',
-      ${blocked}::text, ${directive}::text, ${page}::text)
+    select ${kind}, ${noticeOf(reported)}::text
       || case when today = ${NOTICES_A_DAY - 1} then ' More that is new today is not told: npm run operator -- notices counts it.' else '' end
     from counted, told where count = 1 and today < ${NOTICES_A_DAY}`.execute(database);
 }
 
-/** Returns a line for each stored kind, the most frequent first. */
-export async function blockedKinds(database: Database): Promise<string[]> {
+/** Returns a line for each stored kind of report, the most frequent first. */
+export async function reportedKinds(database: Database): Promise<string[]> {
   const kinds = await database
     .selectFrom('browser_report')
     .selectAll()

@@ -14,7 +14,7 @@ import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
-import { blockedKinds } from './reports.ts';
+import { reportedKinds } from './reports.ts';
 
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
@@ -98,7 +98,7 @@ for (const [name, open, isThere, places] of [
       origins.server = server.url;
       await open(t, `${site}/registration/checkout`);
       const kinds = async () =>
-        (await blockedKinds(server.deps.database))
+        (await reportedKinds(server.deps.database))
           .map((kind) => kind.replace(/^\d+ × | since .*/g, ''))
           .sort();
       const expected = [

@@ -1,9 +1,11 @@
+import { useEffect } from 'react';
 import { useLocation, useRouteError } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
+import { reportFault } from '../lib/reportFault.ts';
 import { storedSession } from '../lib/session.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 
@@ -11,6 +13,9 @@ import { phoneLink, useSite } from '../lib/site.ts';
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
+  useEffect(() => {
+    reportFault(error instanceof Error && error.name === 'ChunkLoadError' ? 'chunk' : 'router', error);
+  }, [error]);
   // Whether a reload brings back what the joiner has typed: it does so on the screens of a join, but not on Get Started.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;

@@ -4,6 +4,7 @@ import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { queryForGetStarted, screens } from '#core/navigation.ts';
+import { type FaultKind, reportFault } from '../lib/reportFault.ts';
 import { keepOwnJoin, noteLostReturn } from '../lib/session.ts';
 import { SiteContext, setSite } from '../lib/site.ts';
 import { setToaster } from '../lib/toasts.ts';
@@ -22,6 +23,12 @@ function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
   }, []);
   return <RouterProvider router={router} {...(hasInput && { useTransitions: false })} />;
 }
+
+const reported = (kind: FaultKind) => (error: unknown) => {
+  console.error(error);
+  reportFault(kind, error);
+};
+const options = { onRecoverableError: reported('recovered'), onUncaughtError: reported('uncaught') };
 
 /** Renders the app, or hydrates Get Started if the server rendered it. */
 export function start(site: Site) {
@@ -53,8 +60,8 @@ export function start(site: Site) {
     container.firstElementChild !== null &&
     programme === site.defaultProgramme;
   startTransition(() => {
-    if (isPrerendered) hydrateRoot(container, app);
+    if (isPrerendered) hydrateRoot(container, app, options);
     // On all other screens, React's first render replaces the server's HTML.
-    else createRoot(container).render(app);
+    else createRoot(container, options).render(app);
   });
 }

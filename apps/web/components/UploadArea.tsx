@@ -199,7 +199,6 @@ export function UploadArea({
       {state.error && state.file && !state.isRefused && (
         <TryAgain
           variant="second"
-          message={null}
           retryMs={state.retryMs}
           triedBefore={state.tries}
           onTry={(tries) => state.file && void start(state.file, tries)}

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Site } from '#contract/schemas.ts';
-import { sentenceOfProxy, UNSENT_TOAST } from '#core/sentences.ts';
+import { NO_ANSWER, sentenceOfProxy, UNSENT_TOAST } from '#core/sentences.ts';
 import { ApiError, call, Unsent } from './api.ts';
 import { setSite } from './site.ts';
 import { setToaster, type ToastMessage } from './toasts.ts';
+import { PATIENCE_MS } from './within.ts';
 
 /** Lets the network answer with this response, and returns the toasts that are shown. */
 function answering(t: TestContext, response: () => Response): ToastMessage[] {
@@ -46,6 +47,16 @@ test('a call that is aborted while its answer arrives shows nothing', async (t) 
   });
   await assert.rejects(call('getCheckoutDetails', { ...details, signal: left.signal }), Unsent);
   assert.deepEqual(shown, []);
+});
+
+test('a call that is never answered ends with a sentence', async (t) => {
+  const shown = answering(t, () => cut(new TypeError('never read')));
+  t.mock.method(globalThis, 'fetch', () => new Promise(() => {}));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const calling = call('getCheckoutDetails', details);
+  t.mock.timers.tick(PATIENCE_MS);
+  await assert.rejects(calling, (error) => error instanceof Unsent && error.userMessage === NO_ANSWER);
+  assert.deepEqual(shown, [{ kind: 'error', ...UNSENT_TOAST }]);
 });
 
 for (const status of [200, 502])

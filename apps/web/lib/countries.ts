@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { CountryRule } from '#core/studentDetails.ts';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
 import type { BundledCountries } from '../build/countries.ts';
+import { within } from './within.ts';
 
 /** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;
@@ -42,9 +43,11 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
   const there = known(country);
   if (there) return there;
   try {
-    const response = await fetch(`${address}/${country.code}.json`);
-    if (!response.ok) return null;
-    const subdivisions = (await response.json()) as readonly Subdivision[];
+    const subdivisions = await within(async (signal) => {
+      const response = await fetch(`${address}/${country.code}.json`, { signal });
+      return response.ok ? ((await response.json()) as readonly Subdivision[]) : null;
+    });
+    if (!subdivisions) return null;
     fetched.set(country.code, subdivisions);
     return subdivisions;
   } catch {

@@ -3,6 +3,7 @@ import type { Stripe } from '@stripe/stripe-js';
 // This path names the file, because TypeScript's Node resolution finds types for the file but not for the package's ES module.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import type { Site } from '#contract/schemas.ts';
+import { within } from './within.ts';
 
 let loading: Promise<Stripe> | null = null;
 
@@ -11,7 +12,7 @@ let loading: Promise<Stripe> | null = null;
  * emulator's script is loaded first and defines `window.Stripe`.
  */
 export function loadPayments(payments: Site['payments']): Promise<Stripe> {
-  loading ??= load(payments).catch((error: unknown) => {
+  loading ??= within(() => load(payments)).catch((error: unknown) => {
     loading = null;
     throw error;
   });

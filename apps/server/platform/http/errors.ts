@@ -9,7 +9,7 @@ import type {
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
-import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
+import { codeOf, LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
 /** Returns the sentence of the 404 that answers a malformed id in a path: the id of a contact, an order line or a session. */
 function unknownOf(instancePath: string): string {
@@ -32,6 +32,7 @@ export function handleErrors(app: FastifyInstance): void {
       reply.status(status).send({
         success: false,
         status: 'error',
+        code: codeOf(status),
         message,
         ...more,
         requestId: request.id,
@@ -45,7 +46,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(error.status, error.sentence, {
         ...(error.errors ? { errors: error.errors } : {}),
         ...(error.goOn ? { goOn: error.goOn } : {}),
-        ...(error.code ? { code: error.code } : {}),
+        code: error.code,
       });
     }
     if (error instanceof DatabaseUnavailable) {
@@ -104,5 +105,13 @@ export function nothingHere(request: FastifyRequest, reply: FastifyReply): void 
     .status(404)
     .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ success: false, status: 'error', message: NOTHING_HERE, requestId: request.id }));
+    .send(
+      JSON.stringify({
+        success: false,
+        status: 'error',
+        code: codeOf(404),
+        message: NOTHING_HERE,
+        requestId: request.id,
+      }),
+    );
 }

@@ -18,7 +18,7 @@ export class Refusal extends Error {
     more: {
       errors?: Record<string, string>;
       goOn?: string | undefined;
-      code?: NonNullable<Failure['code']>;
+      code?: Failure['code'];
       retryAfter?: number;
     } = {},
   ) {
@@ -26,7 +26,7 @@ export class Refusal extends Error {
     this.status = status;
     this.errors = more.errors;
     this.goOn = more.goOn;
-    this.code = more.code;
+    this.code = more.code ?? codeOf(status);
     this.retryAfter = more.retryAfter;
   }
 
@@ -35,6 +35,21 @@ export class Refusal extends Error {
     return this.message;
   }
 }
+
+/** Returns the code of a failure that has none of its own. */
+export function codeOf(status: number): Failure['code'] {
+  return codes[status] ?? (status < 500 ? 'invalid' : 'failed');
+}
+const codes: Record<number, Failure['code']> = {
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'too_slow',
+  409: 'conflict',
+  413: 'too_large',
+  415: 'unsupported',
+  429: 'too_many',
+  503: 'unavailable',
+};
 
 export const SESSION_NOT_FOUND = 'This join session was not found. Please start over.';
 

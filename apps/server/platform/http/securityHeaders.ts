@@ -1,9 +1,7 @@
 import helmet from 'helmet';
+import { REPORTS_PATH } from '#contract/calls.ts';
 import type { Config } from '../config/config.ts';
 import type { Page } from './page.ts';
-
-/** The path to which browsers report content that they blocked. Only the headers of pages contain it. */
-export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,

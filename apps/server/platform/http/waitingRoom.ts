@@ -8,6 +8,7 @@ import { comeBackPage, isForPrograms } from './comeBack.ts';
 import { stopAccepting } from './drain.ts';
 import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
 import { HEALTHZ, type NotReady, READYZ } from './health.ts';
+import { codeOf } from './refusal.ts';
 import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
@@ -75,5 +76,5 @@ function listen(
 }
 
 function failureOf(requestId: string, reference: string) {
-  return { success: false, status: 'error', message: NO_DATABASE, requestId, reference };
+  return { success: false, status: 'error', code: codeOf(503), message: NO_DATABASE, requestId, reference };
 }

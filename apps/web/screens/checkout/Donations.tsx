@@ -148,11 +148,16 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
   const [typed, setTyped] = useState(() => recall<string>('joinDonation') ?? '');
   const [isInvalid, setIsInvalid] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
+  /** What was sent. When it was added, the field is cleared, unless the next amount has been typed meanwhile. */
+  const sent = useRef<string | null>(null);
   useEffect(() => {
-    if (!done) return;
+    if (!done || sent.current === null) return;
+    const isSame = sent.current === typed;
+    sent.current = null;
+    if (!isSame) return;
     setTyped('');
     drop('joinDonation');
-  }, [done]);
+  }, [done, typed]);
 
   return (
     <>
@@ -164,7 +169,10 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
           const cents = parseDonation(typed, maximumCents);
           setIsInvalid(cents === null);
           if (cents === null) document.getElementById('customAmount')?.focus();
-          else change({ kind: 'addCustomDonation', body: { amount: toDollars(cents) } });
+          else if (!busy) {
+            sent.current = typed;
+            change({ kind: 'addCustomDonation', body: { amount: toDollars(cents) } });
+          }
         }}
       >
         <TextField

@@ -15,7 +15,7 @@ export function OrderPanel({
   children,
 }: {
   order: OrderSummary<OrderProduct>;
-  refundNote: string;
+  refundNote: string | undefined;
   children?: ReactNode;
 }) {
   const [open, setOpen] = useState(false);
@@ -111,10 +111,12 @@ export function OrderPanel({
               </dd>
             </div>
           </dl>
-          <p className={ui.refund}>
-            <Icon name="shield" size={18} />
-            {refundNote}
-          </p>
+          {refundNote && (
+            <p className={ui.refund}>
+              <Icon name="shield" size={18} />
+              {refundNote}
+            </p>
+          )}
           {children}
         </div>
       </aside>

@@ -17,10 +17,11 @@ import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { ApiError, call, ifOffered, messageOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
+import { within } from '../../lib/within.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { CheckoutDetails, PaymentIntent } from './order.ts';
 import styles from './styles.module.css';
@@ -74,6 +75,7 @@ function CardForm({
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
   const [question, setQuestion] = useState<string | null>(null);
+  const asksPolicies = details.hasAgreedToPolicies === false;
   const [agreed, setAgreed] = useState(false);
   const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
   /** The errors about checkboxes that must still be ticked, by checkbox name. */
@@ -89,25 +91,27 @@ function CardForm({
   }, [isReady]);
 
   // The intent keeps its client secret when the total changes: the form fetches the new total and keeps its input.
-  const shownRevision = useRef(intent.revision);
+  // Without revisions the total says whether the order has changed.
+  const version = intent.revision ?? intent.amount;
+  const shownVersion = useRef(version);
   const fetchUpdates = useCallback(async () => {
     if (!elements) return;
-    const revision = shownRevision.current;
+    const begun = shownVersion.current;
     setOutdated('updating');
-    const failure = await elements.fetchUpdates().then(
+    const failure = await within(() => elements.fetchUpdates()).then(
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
     // The order has changed again meanwhile, and fetching the newer total is under way.
-    if (revision !== shownRevision.current) return;
+    if (begun !== shownVersion.current) return;
     if (failure) console.error(NOT_UPDATED, failure);
     setOutdated(failure ? 'failed' : null);
   }, [elements]);
   useEffect(() => {
-    if (!elements || shownRevision.current === intent.revision) return;
-    shownRevision.current = intent.revision;
+    if (!elements || shownVersion.current === version) return;
+    shownVersion.current = version;
     void fetchUpdates();
-  }, [elements, intent.revision, fetchUpdates]);
+  }, [elements, version, fetchUpdates]);
 
   // When the browser goes back from the card provider's page, it may restore this page as it was left (bfcache). In that case the
   // form is enabled again.
@@ -131,7 +135,7 @@ function CardForm({
     setChanged(null);
     setQuestion(null);
     const found: Missing = {
-      ...(!details.hasAgreedToPolicies && !agreed && { agreeToPolicies: POLICIES_REQUIRED }),
+      ...(asksPolicies && !agreed && { agreeToPolicies: POLICIES_REQUIRED }),
       ...(details.guardianConsent &&
         !hasGuardianConsent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
     };
@@ -164,23 +168,25 @@ function CardForm({
       return false;
     }
     try {
-      await call('beginPayment', {
+      const begun = call('beginPayment', {
         params: { uuid },
         body: {
-          revision: intent.revision,
-          agreeToPolicies: details.hasAgreedToPolicies || agreed,
+          revision: intent.revision ?? 0,
+          agreeToPolicies: !asksPolicies || agreed,
           hasGuardianConsent,
           isForAnother,
         },
         quiet: 'perhaps_paid',
       });
+      // A server without this call charges the amount of its last intent, which is the total on the screen.
+      await ifOffered(begun, null);
     } catch (refused) {
       if (refused instanceof ApiError && refused.code === 'perhaps_paid') setQuestion(refused.message);
       else if (refused instanceof ApiError && refused.status === 409) {
         setChanged(messageOf(refused, 'Your order has changed.'));
         await revalidate();
       } else {
-        setError(messageOf(refused, mayBePaid.current ? OUTCOME_UNKNOWN : fallback.payment));
+        setError(mayBePaid.current ? OUTCOME_UNKNOWN : messageOf(refused, fallback.payment));
         // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
         if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
       }
@@ -250,7 +256,7 @@ function CardForm({
         </div>
       </section>
       <div className={styles.buy}>
-        {!details.hasAgreedToPolicies && (
+        {asksPolicies && (
           <Checkbox
             id="agreeToPolicies"
             name="agreeToPolicies"
@@ -341,18 +347,12 @@ function CardForm({
 }
 
 /** Returns the options of the address form. It offers only the United States and Canada (specification, section 5). */
-function billingOptions({
-  name,
-  line1,
-  line2,
-  city,
-  state,
-  postalCode,
-  country,
-}: CheckoutDetails['billing']) {
+function billingOptions(known: CheckoutDetails['billing']) {
+  const options = { mode: 'billing' as const, allowedCountries: ['US', 'CA'] };
+  if (!known) return options;
+  const { name, line1, line2, city, state, postalCode, country } = known;
   return {
-    mode: 'billing' as const,
-    allowedCountries: ['US', 'CA'],
+    ...options,
     defaultValues: { name, address: { line1, line2, city, state, postal_code: postalCode, country } },
   };
 }

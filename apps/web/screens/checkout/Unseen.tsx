@@ -16,7 +16,7 @@ export function Unseen({
 }: {
   name: string;
   unseen: NonNullable<CheckoutDetails['unseen']>;
-  refundNote: string;
+  refundNote: string | undefined;
 }) {
   return (
     <section className={styles.block} aria-labelledby="buys">
@@ -27,10 +27,12 @@ export function Unseen({
           <li key={id}>{eligibility ? description : <PurifiedHtml html={description} />}</li>
         ))}
       </ul>
-      <p className={ui.refund}>
-        <Icon name="shield" size={18} />
-        {refundNote}
-      </p>
+      {refundNote && (
+        <p className={ui.refund}>
+          <Icon name="shield" size={18} />
+          {refundNote}
+        </p>
+      )}
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </section>
   );

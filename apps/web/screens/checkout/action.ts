@@ -31,8 +31,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Changed> 
   try {
     if ('sessionProductUuid' in change) {
       const { sessionProductUuid } = change;
-      const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
-      if ((status as string) !== 'success') return { error: fallbackSentence };
+      await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
     } else if (change.kind === 'addCustomDonation')
       await call('setCustomDonation', { params, body: change.body });
     else await call('setSessionProduct', { params, body: change.body });

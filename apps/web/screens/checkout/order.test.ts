@@ -111,12 +111,12 @@ test('an order that was changed before its intent was made is read again, and sh
 
 test('an order that stays as it is and cannot be paid is said so, with the way to start over', async (t) => {
   const reads = refusing(t, 1, 1, 1);
-  assert.deepEqual(await loadCheckout('u'), { message: REFUSED, isLost: true, retryMs: null });
+  assert.deepEqual(await loadCheckout('u'), { kind: 'lost', message: REFUSED, retryMs: null });
   assert.equal(reads.length, 2);
 });
 
 test('an order that changes at every reading is not read for ever', async (t) => {
   const reads = refusing(t, 1, 2, 3, 4);
-  assert.deepEqual(await loadCheckout('u'), { message: REFUSED, isLost: false, retryMs: null });
+  assert.deepEqual(await loadCheckout('u'), { kind: 'busy', message: REFUSED, retryMs: null });
   assert.equal(reads.length, 3);
 });

@@ -1,11 +1,12 @@
-import type { Data, Product } from '#contract/schemas.ts';
+import type { Answered, Product } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
 import { fallback } from '#core/sentences.ts';
-import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../../lib/api.ts';
+import { ApiError, call, failureOf, type Outcome, outcomeOf } from '../../lib/api.ts';
 
-export type CheckoutDetails = Data<'getCheckoutDetails'>;
-export type PaymentIntent = Data<'createPaymentIntent'>;
+export type CheckoutDetails = Answered<'getCheckoutDetails'>;
+/** The intent, with the order's total on the screen (cents). */
+export type PaymentIntent = Answered<'createPaymentIntent'> & { amount: number };
 export type OrderProduct = Product & { type: Product['productType']; priceCents: number };
 
 export interface Checkout {
@@ -49,6 +50,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     if (!('data' in outcome)) return outcome;
     const details = outcome.data;
     const order = readOrder(details.products);
+    const state = details.revision ?? order.totalDueTodayCents;
     const amount = order.totalDueTodayCents;
     if (amount === 0) return { data: { details, order, intent: null } };
     try {
@@ -56,7 +58,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
       const body = { amount, currency: 'usd' as const, billingEmail };
       // At the first conflict at a revision, the order and its intent are read again, so no toast is shown. A second conflict at
       // the same revision shows a toast.
-      const quiet = refused === details.revision ? false : 409;
+      const quiet = refused === state ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },
         body,
@@ -64,14 +66,14 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
         quiet,
         signal,
       });
-      return { data: { details, order, intent } };
+      return { data: { details, order, intent: { ...intent, amount } } };
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
-      if (isRefused && refused === details.revision)
-        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true, retryMs: null };
-      if (!isRefused || attempt === ATTEMPTS)
-        return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
-      refused = details.revision;
+      if (!isRefused) return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
+      const failure = failureOf(error, fallback.createPaymentIntent);
+      if (refused === state) return { ...failure, kind: 'lost' };
+      if (attempt === ATTEMPTS) return { ...failure, kind: 'busy' };
+      refused = state;
     }
   }
 }

@@ -2,14 +2,12 @@ import { useEffect, useState } from 'react';
 import { Link, useFetchers, useLoaderData, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { fallback } from '#core/sentences.ts';
 import { Alert } from '../../components/Alert.tsx';
-import { Lost } from '../../components/Lost.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { Donations } from './Donations.tsx';
 import type { loader } from './loader.ts';
@@ -23,25 +21,20 @@ import { Unseen } from './Unseen.tsx';
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
   const loaded = 'data' in outcome ? outcome.data : null;
+  const failure = 'data' in outcome ? null : outcome;
   // If the order cannot be loaded again after a change, the screen shows the last loaded order with the error.
   const [last, setLast] = useState(loaded);
   useEffect(() => {
     if (loaded) setLast(loaded);
   }, [loaded]);
-  if ('message' in outcome && outcome.isLost) return <Lost title="Checkout" message={outcome.message} />;
   const checkout = loaded ?? last;
-  const error = 'message' in outcome ? outcome.message : null;
-  return checkout ? (
-    <Screen checkout={checkout} error={error} />
-  ) : (
-    <LoadAgainPage
-      title="Checkout"
-      message={error ?? fallback.getCheckoutDetails}
-      retryMs={'message' in outcome ? outcome.retryMs : null}
-    >
-      <StartOver />
-    </LoadAgainPage>
-  );
+  if (failure && (!checkout || failure.kind === 'lost'))
+    return (
+      <LoadFailedPage title="Checkout" failure={failure}>
+        <StartOver />
+      </LoadFailedPage>
+    );
+  return checkout && <Screen checkout={checkout} error={failure?.message ?? null} />;
 }
 
 function Screen({ checkout, error }: { checkout: Checkout; error: string | null }) {

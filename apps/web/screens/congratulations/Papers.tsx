@@ -3,13 +3,13 @@ import { Link } from 'react-router';
 import { downloadPath } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { verifyPath } from '#core/memberNumber.ts';
-import { Note } from '../../components/Alert.tsx';
+import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { copyByHand, selectText, useCopy } from '../../components/Copy.tsx';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
-import { call } from '../../lib/api.ts';
+import { call, messageOf } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 import styles from './styles.module.css';
@@ -67,20 +67,24 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
   const { outcome, copy, clear } = useCopy();
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
   const load = async () => {
     clear();
     try {
-      setText((await call('getPressRelease', { params: { uuid } })).text);
-    } catch {
-      // A toast has shown the reason. Opening the element again loads the text again.
+      setText((await call('getPressRelease', { params: { uuid }, quiet: true })).text);
+      setFault(null);
+    } catch (error) {
+      // Opening the element again loads the text again.
+      setFault(messageOf(error, 'We could not load the text just now. Please open it again.'));
     }
   };
   return (
     <details className={styles.releaseText} onToggle={(event) => event.currentTarget.open && void load()}>
       <summary>Copy the press release as text</summary>
+      {fault && text === null && <Alert>{fault}</Alert>}
       {text !== null && (
         <>
           <label className="sr" htmlFor={id}>
@@ -117,14 +121,16 @@ function Verification({
 }) {
   const [isVerifiable, setVerifiable] = useState(wasVerifiable);
   const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
   const change = async (isWanted: boolean) => {
     if (isBusy) return;
     setBusy(true);
+    setFault(null);
     setVerifiable(isWanted);
     try {
-      await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted } });
-    } catch {
-      // A toast has shown the reason.
+      await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted }, quiet: true });
+    } catch (error) {
+      setFault(messageOf(error, 'That could not be saved. Please try again.'));
       setVerifiable(!isWanted);
     } finally {
       setBusy(false);
@@ -137,6 +143,7 @@ function Verification({
       label="Let others verify my membership"
       checked={isVerifiable}
       aria-busy={isBusy || undefined}
+      error={fault ?? undefined}
       onChange={(event) => void change(event.currentTarget.checked)}
       hint={
         isVerifiable ? (

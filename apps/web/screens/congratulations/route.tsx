@@ -8,13 +8,12 @@ import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Crest } from '../../components/Crest.tsx';
-import { Lost } from '../../components/Lost.tsx';
+import { LoadFailed, LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { Papers } from './Papers.tsx';
@@ -30,17 +29,17 @@ interface Loaded {
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(
-    call('getWelcome', { params: { uuid }, loading: true }),
+    ifOffered(call('getWelcome', { params: { uuid }, loading: true }), null),
     'We could not look up your membership just now.',
   );
-  if ('message' in outcome) return { welcome: null, failure: outcome };
+  if ('kind' in outcome) return { welcome: null, failure: outcome };
   drop('joinDraft');
   return { welcome: outcome.data, failure: null };
 }
 
 export function Component() {
   const { welcome, failure } = useLoaderData() as Loaded;
-  if (failure?.isLost) return <Lost title="Congratulations" message={failure.message} />;
+  if (failure?.kind === 'lost') return <LoadFailedPage title="Congratulations" failure={failure} />;
   const [main] = welcome?.memberships ?? [];
   return (
     <Card>
@@ -115,11 +114,7 @@ function Member({ welcome, failure }: Loaded) {
           </p>
         )}
       </header>
-      {failure && (
-        <div className={ui.stack}>
-          <LoadAgain message={failure.message} retryMs={failure.retryMs} />
-        </div>
-      )}
+      {failure && <LoadFailed failure={failure} />}
       {welcome && <Notes welcome={welcome} />}
       {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
       {welcome?.owesTranscript && (

@@ -2,10 +2,7 @@ import { Link, type LoaderFunctionArgs, redirect, replace, useLoaderData } from 
 import { linkQuery } from '#core/linkQuery.ts';
 import { screens, screenTitles } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
-import { Alert } from '../../components/Alert.tsx';
-import { Card } from '../../components/Card.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgainPage } from '../../components/TryAgain.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
@@ -23,35 +20,24 @@ export async function loader({ params, request }: LoaderFunctionArgs): Promise<L
   if (!id) throw redirect(screens.getStarted);
   prefetch(lazyScreens.studentDetails.load);
   const body = signatureOf(linkQuery(request.url + window.location.hash));
-  const started = await outcomeOf(call('initJoin', { params: { id }, body, quiet: 503 }), fallback.initJoin);
-  if ('message' in started) return started;
+  const started = await outcomeOf(call('initJoin', { params: { id }, body }), fallback.initJoin);
+  if ('kind' in started) return started;
   storeSession(started.data.uuid, started.data.programme);
   throw replace(screens.studentDetails);
 }
 
 export function Component() {
-  const { message, retryMs, code } = useLoaderData<typeof loader>();
-  const otherWay = (
-    <>
-      <p>You can also begin with the invite code that is printed on your invitation.</p>
-      <Link className={retryMs !== null ? ui.plain : ui.button} to={getStartedPath()}>
-        Get Started
-      </Link>
-    </>
-  );
-  if (retryMs !== null)
-    return (
-      <LoadAgainPage title={screenTitles.init} message={message} retryMs={retryMs}>
-        {otherWay}
-      </LoadAgainPage>
-    );
+  const failure = useLoaderData<typeof loader>();
   return (
-    <Card>
-      <PageHeading title={screenTitles.init} />
-      <div className={ui.stack}>
-        <Alert>{message}</Alert>
-        {code !== 'already_member' && otherWay}
-      </div>
-    </Card>
+    <LoadFailedPage title={screenTitles.init} failure={failure}>
+      {failure.code !== 'already_member' && (
+        <>
+          <p>You can also begin with the invite code that is printed on your invitation.</p>
+          <Link className={failure.kind === 'refused' ? ui.button : ui.plain} to={getStartedPath()}>
+            Get Started
+          </Link>
+        </>
+      )}
+    </LoadFailedPage>
   );
 }

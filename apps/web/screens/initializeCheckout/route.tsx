@@ -2,10 +2,9 @@ import { Link, type LoaderFunctionArgs, replace, useLoaderData } from 'react-rou
 import { type CheckoutQuery, readCheckoutQuery, unreadInLink } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
@@ -23,10 +22,10 @@ export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailu
     console.error('Contact ID is missing.');
     return null;
   }
-  if ('unread' in query) return { message: unreadInLink(query.unread), isLost: false, retryMs: null };
+  if ('unread' in query) return { kind: 'refused', message: unreadInLink(query.unread), retryMs: null };
   prefetch(lazyScreens.checkout.load);
   const started = await outcomeOf(initiate(query), fallback.initiateCheckout);
-  if ('message' in started) return started;
+  if ('kind' in started) return started;
   storeSession(started.data.joinSessionUuid, started.data.programme);
   throw replace(screens.checkout);
 }
@@ -41,26 +40,28 @@ function initiate({ vid = '', mp, usp, c, ...signature }: CheckoutQuery) {
       overrideMainPriceCents: number(c),
       ...signature,
     },
-    quiet: 503,
   });
 }
 
 export function Component() {
   const failure = useLoaderData<typeof loader>();
-  if (failure && failure.retryMs !== null)
-    return <LoadAgainPage title="Checkout" message={`Error: ${failure.message}`} retryMs={failure.retryMs} />;
+  const getStarted = (
+    <Link className={failure ? ui.plain : ui.button} to={getStartedPath()}>
+      Get Started
+    </Link>
+  );
+  if (failure)
+    return (
+      <LoadFailedPage title="Checkout" failure={{ ...failure, message: `Error: ${failure.message}` }}>
+        {failure.code !== 'already_member' && getStarted}
+      </LoadFailedPage>
+    );
   return (
     <Card>
       <PageHeading title="Checkout" />
       <div className={ui.stack}>
-        {failure ? (
-          <Alert>Error: {failure.message}</Alert>
-        ) : (
-          <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
-        )}
-        <Link className={failure ? ui.plain : ui.button} to={getStartedPath()}>
-          Get Started
-        </Link>
+        <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
+        {getStarted}
       </div>
     </Card>
   );

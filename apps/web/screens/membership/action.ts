@@ -18,7 +18,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   if (!uuid) return { error: NO_SESSION_FOR_MEMBERSHIP };
   try {
     const { status } = await call('setMembership', { params: { uuid }, body });
-    if ((status as string) !== 'success') return { error: fallback.setMembership };
+    if (status !== 'success') return { error: fallback.setMembership };
   } catch (error) {
     return {
       error: messageOf(error, fallback.setMembership),

@@ -1,8 +1,8 @@
-import type { Data } from '#contract/schemas.ts';
+import type { Answered } from '#contract/schemas.ts';
 import { fallback } from '#core/sentences.ts';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 
-export type Details = Data<'getMembershipDetails'>;
+export type Details = Answered<'getMembershipDetails'>;
 
 export function loader(): Promise<Outcome<Details>> {
   const uuid = requireSession();

@@ -3,18 +3,17 @@ import { preconnect } from 'react-dom';
 import { Link, useFetcher, useLoaderData } from 'react-router';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert, scrollIntoView } from '../../components/Alert.tsx';
+import { scrollIntoView } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { loadCleaner } from '../../components/Purified.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import type { LoadFailure } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
 import { useErrorInTitle } from '../../lib/title.ts';
@@ -36,20 +35,16 @@ export function Component() {
   return (
     <Card wide>
       <ProgressBar current="Membership" />
-      {'data' in outcome ? <Choice details={outcome.data} /> : <Failure failure={outcome} />}
-      <Foot />
+      {'data' in outcome ? (
+        <Choice details={outcome.data} />
+      ) : (
+        <>
+          <PageHeading title="Membership" />
+          <LoadFailed failure={outcome} isCentred />
+        </>
+      )}
+      {!('kind' in outcome && outcome.kind === 'lost') && <Foot />}
     </Card>
-  );
-}
-
-function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
-  return (
-    <>
-      <PageHeading title="Membership" />
-      <div className={ui.stack}>
-        {isLost ? <Alert>{message}</Alert> : <LoadAgain message={message} retryMs={retryMs} />}
-      </div>
-    </>
   );
 }
 
@@ -100,14 +95,18 @@ function Choice({ details }: { details: Details }) {
         ))}
       </ul>
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
-      <p key={error} ref={scrollIntoView} className={styles.error} role="alert">
-        {error}
-      </p>
-      <p className={`${ui.refund} ${styles.refund}`}>
-        <Icon name="shield" size={18} />
-        {refundNote}
-      </p>
-      <EligibilityRules eligibility={eligibility} />
+      {error && (
+        <p key={error} ref={scrollIntoView} className={ui.fault} role="alert">
+          {error}
+        </p>
+      )}
+      {refundNote && (
+        <p className={`${ui.refund} ${styles.refund}`}>
+          <Icon name="shield" size={18} />
+          {refundNote}
+        </p>
+      )}
+      {eligibility && <EligibilityRules eligibility={eligibility} />}
     </>
   );
 }
@@ -132,7 +131,7 @@ function MembershipCard({
         </span>
       )}
       <h2>{membership.name}</h2>
-      <p className={styles.description}>{membership.description}</p>
+      {membership.description && <p className={styles.description}>{membership.description}</p>}
       <p className={styles.price}>
         <span>{shortPrice(fromPrice(membership.price))}</span>
         <small>/one-time fee</small>

@@ -2,12 +2,13 @@ import { useEffect } from 'react';
 import { replace, useLoaderData, useLocation, useRevalidator } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screenAt, screenTitles } from '#core/navigation.ts';
+import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { ApiError, call, messageOf, type RetryMs, retryMsOf } from '../../lib/api.ts';
+import { call, failureOf, type LoadFailure } from '../../lib/api.ts';
 import { drop, keep, recall } from '../../lib/session.ts';
 import { AskForLink } from './AskForLink.tsx';
 import { enter } from './enter.ts';
@@ -16,9 +17,7 @@ import { ProveYourself } from './ProveYourself.tsx';
 type Loaded =
   | { step: 'ask'; fault: string | null }
   | { step: 'prove'; token: string; opened: Data<'openPass'> }
-  | { step: 'failed'; message: string; retryMs: RetryMs };
-
-const NOT_OPENED = 'We could not open your link. Please try again.';
+  | { step: 'failed'; failure: LoadFailure };
 
 /**
  * Returns the token of a letter's link; null when there is none. Removes the token from the page's URL and so from the history.
@@ -44,11 +43,10 @@ export async function loader(): Promise<Loaded> {
   try {
     opened = await call('openPass', { body: { token }, quiet: true });
   } catch (error) {
-    const message = messageOf(error, NOT_OPENED);
-    if (!(error instanceof ApiError && error.status === 403))
-      return { step: 'failed', message, retryMs: retryMsOf(error) };
+    const failure = failureOf(error, LINK_NOT_OPENED);
+    if (failure.kind !== 'refused') return { step: 'failed', failure };
     drop('joinPass');
-    return { step: 'ask', fault: message };
+    return { step: 'ask', fault: failure.message };
   }
   if (!opened.join) return { step: 'prove', token, opened };
   throw replace(enter(opened.join));
@@ -64,7 +62,7 @@ export function Component() {
     if (hash !== '' && window.location.hash === hash) void revalidate();
   }, [hash, revalidate]);
 
-  if (loaded.step === 'failed') return <LoadAgainPage title={screenTitles.pass} {...loaded} />;
+  if (loaded.step === 'failed') return <LoadFailedPage title={screenTitles.pass} failure={loaded.failure} />;
   return (
     <Card>
       <PageHeading title={screenTitles.pass} />

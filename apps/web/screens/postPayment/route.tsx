@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
-import type { Data } from '#contract/schemas.ts';
+import type { Answered } from '#contract/schemas.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { OUTCOME_UNKNOWN } from '#core/sentences.ts';
+import { BANK_DECIDES, OUTCOME_UNKNOWN } from '#core/sentences.ts';
 import { Note } from '../../components/Alert.tsx';
 import cardStyles from '../../components/Card.module.css';
 import { Card } from '../../components/Card.tsx';
@@ -14,18 +14,20 @@ import { StartOver } from '../../components/StartOver.tsx';
 import { TryAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../lib/api.ts';
+import { poll } from '../../lib/poll.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { drop, keep, recall } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
-type Settled = Data<'postPayment'>;
+type Settled = Answered<'postPayment'> & { status: string };
 
 /**
- * The state in which the payment's outcome could not be determined. `retryMs` is undefined if the URL lacks Stripe's return
+ * The state in which the payment's outcome is not known, or not yet. `retryMs` is undefined if the URL lacks Stripe's return
  * parameters; no retry is then offered.
  */
 interface Unknown {
+  message: string;
   retryMs: RetryMs | undefined;
   /**
    * The number of the failed check of the payment. If the component's state `checks`, the number of the latest check, is higher,
@@ -62,44 +64,46 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
   return { uuid, returned: recall<Return>('joinReturn') };
 }
 
-/** The delays (ms) between polls while the payment is processing. The last delay repeats. */
-const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
-
-/** Polls until the payment is settled. Returns null if the joiner has left the page. */
-async function settle(uuid: string, body: Return, signal: AbortSignal): Promise<Settled | null> {
-  for (let polls = 0; !signal.aborted; polls++) {
-    const settled = await call('postPayment', { params: { uuid }, body, quiet: true });
-    if (settled.status !== 'processing') return settled;
-    const wait = POLL_DELAYS_MS[Math.min(polls, POLL_DELAYS_MS.length - 1)];
-    await new Promise((resolve) => setTimeout(resolve, wait));
-  }
-  return null;
-}
+/** The delays (ms) between polls while the payment is processing: a minute and a half. */
+const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000, 20_000, 20_000, 20_000];
+/** After this many polls, the page says why it waits. */
+const POLLS_IN_SILENCE = 3;
 
 export function Component() {
   const { uuid, returned } = useLoaderData<typeof loader>();
   const navigate = useNavigate();
   const [ended, setEnded] = useState<Unknown | Settled | null>(null);
   const [checks, setChecks] = useState(0);
+  const [isSlow, setSlow] = useState(false);
 
   useEffect(() => {
     if (!returned) {
       console.error('The payment return misses its parameters.');
-      setEnded({ retryMs: undefined });
+      setEnded({ message: OUTCOME_UNKNOWN, retryMs: undefined });
       return;
     }
     prefetch(lazyScreens.upgrade.load, loadCleaner);
     const leaving = new AbortController();
     const { signal } = leaving;
-    settle(uuid, returned, signal).then(
-      async (settled) => {
-        if (signal.aborted || !settled) return;
+    poll(
+      (tries) => {
+        setSlow(tries >= POLLS_IN_SILENCE);
+        return call('postPayment', { params: { uuid }, body: returned, quiet: true });
+      },
+      ({ status }) => status !== 'processing',
+      (tries) => POLL_DELAYS_MS[tries],
+      { signal, page: document },
+    ).then(
+      // An answer without a status says that the payment has succeeded (specification, section 2).
+      async ({ status = 'succeeded', ...settled }) => {
+        if (signal.aborted) return;
+        if (status === 'processing') return setEnded({ message: BANK_DECIDES, retryMs: 0, checks });
         // The return parameters of a refunded payment stay stored, so that a reload shows the refund again.
-        if (settled.status === 'refunded') return setEnded(settled);
+        if (status === 'refunded') return setEnded({ status, ...settled });
         drop('joinReturn');
-        if (settled.status !== 'succeeded') {
-          console.error(`The payment was not completed: ${settled.status}`);
-          return setEnded(settled);
+        if (status !== 'succeeded') {
+          console.error(`The payment was not completed: ${status}`);
+          return setEnded({ status, ...settled });
         }
         drop('joinDraft');
         const query = new URLSearchParams({ payment_intent: returned.paymentIntent });
@@ -109,7 +113,8 @@ export function Component() {
         console.error(error);
         // A retry may succeed if there was no response, or if its status was 500 or above.
         const isRefused = error instanceof ApiError && error.status < 500;
-        if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), checks });
+        const retryMs = isRefused ? null : (retryMsOf(error) ?? 0);
+        if (!signal.aborted) setEnded({ message: OUTCOME_UNKNOWN, retryMs, checks });
       },
     );
     return () => leaving.abort();
@@ -117,7 +122,7 @@ export function Component() {
 
   const settled = ended && 'status' in ended ? ended : null;
   const unknown = ended && !('status' in ended) ? ended : null;
-  if (settled?.refunded) return <Refunded payment={settled.refunded} goOn={settled.goOn} />;
+  if (settled?.refunded) return <Refunded payment={settled.refunded} goOn={settled.goOn ?? null} />;
   return (
     <Card>
       <PageHeading title="Payment" />
@@ -128,10 +133,9 @@ export function Component() {
         </div>
       ) : unknown ? (
         <div key="unknown" className={ui.stack}>
-          <Note>{OUTCOME_UNKNOWN}</Note>
+          <Note>{unknown.message}</Note>
           {unknown.retryMs !== undefined && (
             <TryAgain
-              message={null}
               retryMs={unknown.retryMs}
               onTry={() => setChecks(checks + 1)}
               busy={unknown.checks !== checks}
@@ -141,9 +145,13 @@ export function Component() {
         </div>
       ) : (
         <div className={cardStyles.loader}>
-          <div className={cardStyles.waiting} role="status" data-waiting>
+          <div className={cardStyles.centred} role="status" data-waiting>
             <span className={cardStyles.spinner} />
-            <p>Confirming your payment…</p>
+            <p>
+              {isSlow
+                ? 'Your bank is still deciding on this payment. This page goes on by itself…'
+                : 'Confirming your payment…'}
+            </p>
           </div>
         </div>
       )}

@@ -2,11 +2,12 @@ import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screenTitles } from '#core/navigation.ts';
+import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { call, type Outcome, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
@@ -21,7 +22,7 @@ const title = screenTitles.stopReminders;
 export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'getReminders'>>> {
   return outcomeOf(
     call('getReminders', { params: { token: params.token ?? '' }, quiet: true }),
-    'We could not open your link. Please try again.',
+    LINK_NOT_OPENED,
   );
 }
 
@@ -36,15 +37,10 @@ export function Component() {
         <Choice token={token} initial={loaded.data.areStopped} key={token} />
       </Card>
     );
-  if (loaded.retryMs !== null) return <LoadAgainPage title={title} {...loaded} />;
   return (
-    <Card>
-      <PageHeading title={title} />
-      <div className={ui.stack}>
-        <Alert>{loaded.message}</Alert>
-        <Contact />
-      </div>
-    </Card>
+    <LoadFailedPage title={title} failure={loaded}>
+      <Contact />
+    </LoadFailedPage>
   );
 }
 

@@ -140,7 +140,11 @@ export function DetailsForm({
     if (!busy) setValues(details);
     setErrors(found);
     if (Object.keys(found).length > 0) setAttention((count) => count + 1);
-    else if (!busy) void fetcher.submit({ ...details }, { method: 'post', encType: 'application/json' });
+    else if (!busy) {
+      const { hasGuardianConsent, ...specified } = details;
+      const submitted = { ...specified, ...(asksGuardianConsent && { hasGuardianConsent }) };
+      void fetcher.submit(submitted, { method: 'post', encType: 'application/json' });
+    }
   }
 
   return (

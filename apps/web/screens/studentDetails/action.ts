@@ -6,7 +6,7 @@ import {
   fallback,
   NO_SESSION_FOR_MEMBERSHIP,
 } from '#core/sentences.ts';
-import type { SubmittedDetails } from '#core/studentDetails.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { raiseToast } from '../../lib/toasts.ts';
@@ -19,7 +19,7 @@ interface Refusal {
 
 /** Saves the details and leads to Membership. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | Refusal> {
-  const details = (await request.json()) as SubmittedDetails;
+  const details = (await request.json()) as StudentDetails & { hasGuardianConsent?: boolean };
   const uuid = storedSession();
   if (!uuid) return { message: NO_SESSION_FOR_MEMBERSHIP, errors: {}, goOn: undefined };
   try {

@@ -1,4 +1,4 @@
-import type { Data } from '#contract/schemas.ts';
+import type { Answered } from '#contract/schemas.ts';
 import { fallback } from '#core/sentences.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
@@ -11,7 +11,7 @@ import { noPlace, type Place } from './prefill.ts';
  * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
  * state. A country that the list does not have has none.
  */
-export async function loader(): Promise<{ contact: Outcome<Data<'getContact'>>; place: Place }> {
+export async function loader(): Promise<{ contact: Outcome<Answered<'getContact'>>; place: Place }> {
   const uuid = requireSession();
   const contact = await outcomeOf(
     call('getContact', { params: { uuid }, loading: true }),

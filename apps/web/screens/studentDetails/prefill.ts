@@ -52,7 +52,7 @@ export function unreadFields(contact: Contact, prefilled: StudentDetails): Unrea
       const said = contact[contactFieldOf(field)];
       const isRead =
         field === 'zipcode' ? plain(String(said)) === plain(prefilled.zipcode) : prefilled[field] !== '';
-      return said === null || said === '' || isRead ? [] : [[field, String(said)]];
+      return !said || isRead ? [] : [[field, String(said)]];
     }),
   );
 }

@@ -1,11 +1,9 @@
 import { useLoaderData } from 'react-router';
 import type { SubmittedDetails } from '#core/studentDetails.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
-import { StartOver } from '../../components/StartOver.tsx';
-import ui from '../../components/ui.module.css';
 import { recall } from '../../lib/session.ts';
 import { DetailsForm } from './DetailsForm.tsx';
 import type { loader } from './loader.ts';
@@ -21,19 +19,16 @@ export function Component() {
     <Card>
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" />
-      {'message' in contact && contact.isLost ? (
+      {'kind' in contact && contact.kind === 'lost' ? (
         // The session cannot continue. No form is shown, since the server would not save what is typed into it.
-        <div className={ui.stack}>
-          <Alert>{contact.message}</Alert>
-          <StartOver isLost />
-        </div>
+        <LoadFailed failure={contact} />
       ) : (
         <DetailsForm
-          invitation={'data' in contact ? contact.data.invitation : null}
+          invitation={('data' in contact && contact.data.invitation) || null}
           guardianConsent={guardianConsent?.sentence ?? null}
           initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
           unread={unread}
-          loadError={'message' in contact ? contact.message : null}
+          loadError={'kind' in contact ? contact.message : null}
         />
       )}
     </Card>

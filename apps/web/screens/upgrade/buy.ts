@@ -1,9 +1,10 @@
 import type { Stripe, StripeElements } from '@stripe/stripe-js';
-import type { Data } from '#contract/schemas.ts';
+import type { Answered } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
-import { UPGRADE_FAILED } from '#core/sentences.ts';
+import { BANK_DECIDES, UPGRADE_FAILED } from '#core/sentences.ts';
 import { call } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
+import { poll } from '../../lib/poll.ts';
 import { theSite } from '../../lib/site.ts';
 
 /** The upgrade on the screen. `amount` is in cents. `paymentIntent` is the intent that paid for the membership. */
@@ -19,10 +20,8 @@ export interface Purchase {
  */
 export type Bought = true | { message: string; clientSecret: string | null };
 
-type Answer = Data<'createUpgradeCharge'>;
+type Answer = Answered<'createUpgradeCharge'>;
 
-const STILL_PROCESSING =
-  'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 
 /** The delays (ms) between polls while the payment is processing. After the last delay there is one more poll. */
@@ -69,21 +68,22 @@ async function endOf(purchase: Purchase, clientSecret: string, refusal: string |
 }
 
 /** Asks the server, and polls while the payment is processing. Only the first call may charge. */
-async function ask(
+function ask(
   { uuid, paymentIntent, amount }: Purchase,
   { charge, quiet = false }: { charge: boolean; quiet?: boolean },
 ): Promise<Answer> {
-  for (let polls = 0; ; polls++) {
-    const body = { paymentIntent, amount, charge: charge && polls === 0 };
-    const answer = await call('createUpgradeCharge', { params: { uuid }, body, quiet });
-    const wait = POLL_DELAYS_MS[polls];
-    if (answer.status !== 'processing' || wait === undefined) return answer;
-    await new Promise((resolve) => setTimeout(resolve, wait));
-  }
+  return poll(
+    (tries) => {
+      const body = { paymentIntent, amount, charge: charge && tries === 0 };
+      return call('createUpgradeCharge', { params: { uuid }, body, quiet });
+    },
+    ({ status }) => status !== 'processing',
+    (tries) => POLL_DELAYS_MS[tries],
+  );
 }
 
 function read({ status, message, clientSecret }: Answer, refusal: string | null = null): Bought {
   if (status === 'succeeded') return true;
-  if (status === 'processing') return { message: STILL_PROCESSING, clientSecret: null };
+  if (status === 'processing') return { message: BANK_DECIDES, clientSecret: null };
   return { message: message ?? refusal ?? UPGRADE_FAILED, clientSecret: clientSecret ?? null };
 }

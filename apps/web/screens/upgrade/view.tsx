@@ -7,11 +7,10 @@ import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
-import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
@@ -37,25 +36,15 @@ export function Component() {
   );
 }
 
-function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
+function Failure({ failure }: { failure: LoadFailure }) {
   return (
     <>
       <PageHeading title="Upgrade Membership" />
-      <div className={ui.stack}>
-        {isLost ? (
-          <>
-            <Alert>Error: {message}</Alert>
-            <StartOver isLost />
-          </>
-        ) : (
-          <>
-            <LoadAgain message={`Error: ${message}`} retryMs={retryMs} />
-            <Link className={ui.plain} to={screens.congratulations}>
-              Continue without the upgrade
-            </Link>
-          </>
-        )}
-      </div>
+      <LoadFailed failure={{ ...failure, message: `Error: ${failure.message}` }}>
+        <Link className={ui.plain} to={screens.congratulations}>
+          Continue without the upgrade
+        </Link>
+      </LoadFailed>
     </>
   );
 }
@@ -77,7 +66,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   const amount = fromPrice(option.price);
-  const saved = details.card && `${details.card.brand} ending ${details.card.last4}`;
+  const saved = details.card ? `${details.card.brand} ending ${details.card.last4}` : null;
 
   async function upgrade(buy: (purchase: Purchase) => Promise<Bought>) {
     if (isWorking.current) return;

@@ -1,25 +1,22 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
-import { UPLOAD_LINK_OVER } from '#documents/document.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
+import { LINK_NOT_OPENED } from '#core/sentences.ts';
+import { Note } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgain } from '../../components/TryAgain.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
 import ui from '../../components/ui.module.css';
-import { call, outcomeOf, type RetryMs } from '../../lib/api.ts';
+import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
 /** Checks whether the link is valid. The server's answer contains nothing else about the join. */
 export async function loader({ params }: LoaderFunctionArgs): Promise<{
-  fault: { message: string; retryMs: RetryMs } | null;
+  fault: LoadFailure | null;
 }> {
   const token = params.token ?? '';
-  const outcome = await outcomeOf(
-    call('getUploadLink', { params: { token }, quiet: true }),
-    UPLOAD_LINK_OVER,
-  );
-  return { fault: 'message' in outcome ? outcome : null };
+  const outcome = await outcomeOf(call('getUploadLink', { params: { token }, quiet: true }), LINK_NOT_OPENED);
+  return { fault: 'kind' in outcome ? outcome : null };
 }
 
 /** The page where a phone uploads a transcript for a join on another device. */
@@ -35,9 +32,7 @@ export function Component() {
     <Card>
       <PageHeading title="Upload Transcript" />
       {fault ? (
-        <div className={ui.stack}>
-          {fault.retryMs === null ? <Alert>{fault.message}</Alert> : <LoadAgain {...fault} />}
-        </div>
+        <LoadFailed failure={fault} />
       ) : (
         <>
           <p className={ui.lead}>

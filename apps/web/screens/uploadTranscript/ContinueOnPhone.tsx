@@ -6,8 +6,11 @@ import { Button } from '../../components/Button.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import { call, messageOf } from '../../lib/api.ts';
+import { poll } from '../../lib/poll.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';
+
+type Documents = Data<'getDocuments'>['documents'];
 
 const POLL_INTERVAL_MS = 3_000;
 const FAILED = 'We could not make a code just now. Please try again.';
@@ -25,13 +28,11 @@ interface Shown {
  */
 export function ContinueOnPhone({
   uuid,
-  known,
-  onArrival,
+  onDocuments,
 }: {
   uuid: string;
-  /** The number of documents that the page lists already. */
-  known: number;
-  onArrival: (documents: Data<'getDocuments'>['documents']) => void;
+  /** Takes the documents of a poll. Returns whether the phone has sent one. */
+  onDocuments: (documents: Documents) => boolean;
 }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [busy, setBusy] = useState(false);
@@ -55,10 +56,9 @@ export function ContinueOnPhone({
   }
 
   useDocumentPolling(shown?.until ?? null, uuid, (documents, hasExpired) => {
-    if (documents.length > known) {
+    if (onDocuments(documents)) {
       setShown(null);
       setArrived(documents.at(-1)!.name);
-      onArrival(documents);
     } else if (hasExpired) {
       setShown(null);
       setError('The code has expired. You can show a new one.');
@@ -133,12 +133,12 @@ function CopyableAddress({ address }: { address: string }) {
 
 /**
  * Polls for documents while the page is visible, and a last time after `until` (ms since 1970): a phone may have uploaded while this
- * computer slept. Does not poll if `until` is null.
+ * computer slept. A failed poll has no documents. Does not poll if `until` is null.
  */
 function useDocumentPolling(
   until: number | null,
   uuid: string,
-  onDocuments: (documents: Data<'getDocuments'>['documents'], hasExpired: boolean) => void,
+  onDocuments: (documents: Documents, hasExpired: boolean) => void,
 ) {
   const latest = useRef(onDocuments);
   latest.current = onDocuments;
@@ -146,25 +146,23 @@ function useDocumentPolling(
     if (until === null) return;
     const ended = new AbortController();
     const { signal } = ended;
-    let isPolling = false;
-    async function poll() {
-      if (isPolling || document.visibilityState !== 'visible') return;
-      isPolling = true;
+    async function ask(tries: number): Promise<boolean> {
+      if (tries === 0 || document.visibilityState !== 'visible') return false;
       const hasExpired = Date.now() > until!;
-      try {
-        const { documents } = await call('getDocuments', { params: { uuid }, quiet: true, signal });
-        if (!signal.aborted) latest.current(documents, hasExpired);
-      } catch {
-        // A failed poll is ignored, since the next one may succeed.
-      }
-      isPolling = false;
+      const asked = call('getDocuments', { params: { uuid }, quiet: true, signal });
+      const documents = await asked.then(
+        (answer) => answer.documents,
+        () => [],
+      );
+      if (!signal.aborted) latest.current(documents, hasExpired);
+      return hasExpired;
     }
-    const timer = setInterval(() => void poll(), POLL_INTERVAL_MS);
-    // Polls at once when the page becomes visible again.
-    document.addEventListener('visibilitychange', () => void poll(), { signal });
-    return () => {
-      clearInterval(timer);
-      ended.abort();
-    };
+    void poll(
+      ask,
+      (hasExpired) => hasExpired || signal.aborted,
+      () => POLL_INTERVAL_MS,
+      { signal, page: document },
+    );
+    return () => ended.abort();
   }, [until, uuid]);
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
@@ -7,20 +7,22 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
-import { Lost } from '../../components/Lost.tsx';
+import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
 import ui from '../../components/ui.module.css';
-import { call, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
 import { upload } from '../../lib/upload.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import { ContinueOnPhone } from './ContinueOnPhone.tsx';
 
-interface Loaded extends Data<'getDocuments'> {
+/** What is known of the join's documents; null if it could not be loaded or is not offered. */
+interface Loaded {
   uuid: string;
-  lost: string | null;
+  known: Data<'getDocuments'> | null;
+  lost: LoadFailure | null;
 }
 
 /**
@@ -29,22 +31,39 @@ interface Loaded extends Data<'getDocuments'> {
  */
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
-  const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
-  if ('data' in outcome) return { uuid, lost: null, ...outcome.data };
-  const lost = outcome.isLost ? outcome.message : null;
-  return { uuid, lost, documents: [], rejection: null, hasEnded: false };
+  const asked = ifOffered(call('getDocuments', { params: { uuid }, loading: true }), null);
+  const outcome = await outcomeOf(asked, fallback.upload);
+  if ('data' in outcome) return { uuid, known: outcome.data, lost: null };
+  return { uuid, known: null, lost: outcome.kind === 'lost' ? outcome : null };
 }
 
 export function Component() {
   const { society } = useSite();
-  const { uuid, lost, documents, rejection, hasEnded } = useLoaderData() as Loaded;
+  const { uuid, known, lost } = useLoaderData<typeof loader>();
+  const { documents, rejection, hasEnded } = known ?? { documents: [], rejection: null, hasEnded: false };
   usePrefetch(lazyScreens.congratulations.load);
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
+  /** How many documents are listed. */
+  const count = useRef(documents.length);
+  const isSending = useRef(false);
   const send: Send = async (file, onProgress, signal) => {
-    await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
-    setUploaded((files) => [...files, { name: file.name, size: file.size }]);
+    isSending.current = true;
+    try {
+      await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
+      count.current += 1;
+      setUploaded((files) => [...files, { name: file.name, size: file.size }]);
+    } finally {
+      isSending.current = false;
+    }
   };
-  if (lost) return <Lost title="Upload Transcript" message={lost} />;
+  /** Lists the documents if the phone has sent one. While this page sends a file, the server may list that file already. */
+  const takeFromPhone = (now: readonly UploadedFile[]) => {
+    if (isSending.current || now.length <= count.current) return false;
+    count.current = now.length;
+    setUploaded([...now]);
+    return true;
+  };
+  if (lost) return <LoadFailedPage title="Upload Transcript" failure={lost} />;
   const isTaken = !hasEnded && !rejection?.isFinal;
   const message =
     rejection && uploaded.length === 0 ? rejection.message : hasEnded ? TRANSCRIPT_NOT_NEEDED : null;
@@ -71,7 +90,7 @@ export function Component() {
           </Link>
         </p>
       )}
-      {isTaken && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
+      {isTaken && known && <ContinueOnPhone uuid={uuid} onDocuments={takeFromPhone} />}
       {uploaded.length === 0 && isTaken && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}

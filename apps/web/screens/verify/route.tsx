@@ -10,14 +10,12 @@ import {
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { parseMemberNumber, verifyPath } from '#core/memberNumber.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
 import { TextField } from '../../components/Field.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { LoadAgain } from '../../components/TryAgain.tsx';
-import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
 import styles from './styles.module.css';
@@ -53,11 +51,7 @@ export function Component() {
         <Crest large />
         <PageHeading title="Verify a Membership" />
       </header>
-      {failure && (
-        <div className={ui.stack}>
-          {failure.retryMs === null ? <Alert>{failure.message}</Alert> : <LoadAgain {...failure} />}
-        </div>
-      )}
+      {failure && <LoadFailed failure={failure} />}
       {answer && <Answer answer={answer} typed={number} />}
       {answer?.standing !== 'valid' && <NumberForm typed={number} />}
     </Card>

@@ -1,0 +1,32 @@
+/** The longest that the page waits for an answer or a script (ms). The server itself needs less for any call. */
+export const PATIENCE_MS = 60_000;
+
+/** Thrown when something took too long. */
+export class Late extends Error {}
+
+/**
+ * Runs `work`, and throws {@link Late} if it takes longer than {@link PATIENCE_MS}. `work` gets a signal that is aborted then, and
+ * when `outer` is.
+ */
+export async function within<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  outer?: AbortSignal | undefined,
+): Promise<T> {
+  const ended = new AbortController();
+  const stop = () => ended.abort();
+  if (outer?.aborted) stop();
+  outer?.addEventListener('abort', stop);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Late());
+      stop();
+    }, PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work(ended.signal), late]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', stop);
+  }
+}
