@@ -40,7 +40,7 @@ export async function beginPayment(
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const guardianConsent = guardianConsentOf(deps.society, order.identity.programme);
   const session = await freeze(deps, uuid, { ...asked, guardianConsent });
-  if (!session) throw await refusalFor(deps, 'beginPayment', uuid);
+  if (!session) throw await refusalFor(deps, 'beginPayment', uuid, { holding: asked.holding });
   if (session.refusal) throw refusedSale(session.refusal);
   const errors = {
     ...(!session.has_agreed && { agreeToPolicies: AGREE_FIRST }),

@@ -3,10 +3,11 @@ import { preconnect } from 'react-dom';
 import { Link, useFetcher, useLoaderData } from 'react-router';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert, scrollIntoView } from '../../components/Alert.tsx';
+import { scrollIntoView } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { Lost } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { loadCleaner } from '../../components/Purified.tsx';
@@ -33,6 +34,7 @@ const PAYMENTS_HOST = 'https://js.stripe.com';
 
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
+  if ('message' in outcome && outcome.isLost) return <Lost title="Membership" message={outcome.message} />;
   return (
     <Card wide>
       <ProgressBar current="Membership" />
@@ -42,12 +44,12 @@ export function Component() {
   );
 }
 
-function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
+function Failure({ failure: { message, retryMs } }: { failure: LoadFailure }) {
   return (
     <>
       <PageHeading title="Membership" />
       <div className={ui.stack}>
-        {isLost ? <Alert>{message}</Alert> : <LoadAgain message={message} retryMs={retryMs} />}
+        <LoadAgain message={message} retryMs={retryMs} />
       </div>
     </>
   );

@@ -1,10 +1,9 @@
 import { useLoaderData } from 'react-router';
 import type { SubmittedDetails } from '#core/studentDetails.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
+import { WaysOn } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
-import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
 import { recall } from '../../lib/session.ts';
 import { DetailsForm } from './DetailsForm.tsx';
@@ -24,8 +23,7 @@ export function Component() {
       {'message' in contact && contact.isLost ? (
         // The session cannot continue. No form is shown, since the server would not save what is typed into it.
         <div className={ui.stack}>
-          <Alert>{contact.message}</Alert>
-          <StartOver isLost />
+          <WaysOn message={contact.message} />
         </div>
       ) : (
         <DetailsForm

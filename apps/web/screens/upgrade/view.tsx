@@ -7,9 +7,9 @@ import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
+import { WaysOn } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
-import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
@@ -43,10 +43,7 @@ function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailu
       <PageHeading title="Upgrade Membership" />
       <div className={ui.stack}>
         {isLost ? (
-          <>
-            <Alert>Error: {message}</Alert>
-            <StartOver isLost />
-          </>
+          <WaysOn message={`Error: ${message}`} />
         ) : (
           <>
             <LoadAgain message={`Error: ${message}`} retryMs={retryMs} />
