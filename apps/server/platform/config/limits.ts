@@ -10,7 +10,7 @@ export interface Limit {
 const defaults = {
   /** Wrong invite codes from one address. */
   wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', count: 400, minutes: 10 },
-  /** Joins started with one personal invite code. */
+  /** Joins started with one personal invite code from one address. */
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', count: 30, minutes: 60 },
   /** Joins started from one address: generous, since a whole school may share one. */
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', count: 3000, minutes: 60 },
