@@ -23,12 +23,7 @@ import {
 import { documentsEncryptCommand } from './documents/encryptCommand.ts';
 import { rotateDocumentKeyCommand } from './documents/rotateKeyCommand.ts';
 import { documentsUnknownCommand } from './documents/unknownCommand.ts';
-import {
-  ordersListCommand,
-  ordersShipCommand,
-  ordersShowCommand,
-  ordersUnshipCommand,
-} from './fulfilment/commands.ts';
+import { ordersListCommand, ordersShowCommand, ordersUnshipCommand } from './fulfilment/commands.ts';
 import {
   invitationsExplainCommand,
   invitationsExtendCommand,
@@ -56,6 +51,7 @@ import { personExportCommand } from './privacy/exportCommand.ts';
 import { retentionCommand } from './privacy/retentionCommand.ts';
 import { reconcileCommand, settleCommand } from './settlement/commands.ts';
 import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
+import { ordersShipCommand } from './settlement/shipCommand.ts';
 import { setupCommand } from './setup/setupCommand.ts';
 import { storyCommand } from './story/storyCommand.ts';
 

@@ -1,15 +1,8 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
+import { plain } from '#core/cleanText.ts';
 import { commands } from './commands.ts';
-import {
-  commandNamed,
-  describeCommand,
-  misused,
-  plain,
-  readArgs,
-  similarTo,
-  USAGE,
-} from './platform/command.ts';
+import { commandNamed, describeCommand, misused, readArgs, similarTo, USAGE } from './platform/command.ts';
 import { ConfigFaults, npmSettings, readConfig, settingsOf } from './platform/config/config.ts';
 import { refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';

@@ -59,6 +59,14 @@ function isSensible(character: string, before: string, after: () => string): boo
 }
 
 /**
+ * Returns a text without the characters that a terminal or a spreadsheet interprets: control characters, line breaks and
+ * bidirectional controls.
+ */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
+}
+
+/**
  * Returns an email from outside without what surrounds it in mails and address books: `mailto:` with its query, a name before
  * `<…>`, quotes, brackets, and punctuation behind it. Full-width characters become ASCII ones, and spaces around the at sign and
  * the dots of the domain go. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"

@@ -16,9 +16,12 @@ export interface HeldJoin extends Holding {
 /** Whether a browser still holds its join after somebody has proven, in whatever browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/** Whether a browser may continue a join. Any browser that knows the uuid may, until somebody has proven to be the joiner. */
-export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean =>
-  !join.isProven || isSure(holding);
+/**
+ * Whether a browser may continue a join. Any browser that knows the uuid may, until the join is paid or somebody has proven to be
+ * the joiner. The browser that began the join may until somebody has proven that.
+ */
+export const isOpenIn = (holding: Holding, join: { isProven: boolean; isPaid: boolean }): boolean =>
+  isSure(holding) || (!join.isProven && (holding.began || !join.isPaid));
 
 /**
  * Whether this browser may charge the card that was saved for a join. The browser that paid may. So may the browser that began

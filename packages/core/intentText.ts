@@ -1,3 +1,4 @@
+import { cleanText } from './cleanText.ts';
 import { goodsOf } from './fulfilment.ts';
 import { displayPrice, fromPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
@@ -185,7 +186,7 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
   return Object.fromEntries(
     Object.entries(identityKeys).map(([field, key]) => [
       key,
-      shorten(identity[field as keyof JoinIdentity] ?? '', VALUE_LIMIT),
+      shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
     ]),
   );
 }

@@ -22,9 +22,9 @@ export const TOO_MANY_CODES =
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 
-/** Shown in the browser that began a join, once the joiner has opened it by its link in another browser. */
+/** Shown in a browser that knows a join but may not continue it, since the join was paid or opened by its link in another one. */
 export const OPENED_ELSEWHERE =
-  'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
+  'This join goes on in another browser. To go on here, please open the link in your email here, or contact us.';
 
 /** Reduces a text to lower-case letters (without accents) and digits, because people spell the same name differently. */
 const plain = (text: string) =>

@@ -63,6 +63,7 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
   expect(await first.content()).not.toMatch(personal);
   await expectAccessible(first);
+  await expect(first.getByRole('link', { name: 'Send me my link' })).toBeVisible();
   await button(first, 'Start Over').click();
   await expect(heading(first, 'Get Started')).toBeVisible();
   await elsewhere.close();

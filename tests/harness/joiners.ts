@@ -81,6 +81,7 @@ export function startJoiners(
     const failed = (call: string, text: string, isOurs: boolean, from: number) =>
       joiners.failures.push({ call, text, isOurs, from, to: performance.now() });
     return {
+      cookie: client.cookie,
       async call(name, options) {
         for (;;) {
           const from = performance.now();

@@ -58,6 +58,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     programme: 'undergraduate',
     state: 'paid',
     isSelfNomination: true,
+    isProven: false,
     processingFeeCents: null,
     firstName: 'Jordan',
     paidAt: new Date(sampleNow.getTime() - (kind === 'proof-due' ? 25 * DAY_MS : 60_000)),

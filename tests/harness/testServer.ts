@@ -39,6 +39,8 @@ export interface Client {
     options?: { params?: Record<string, string>; body?: Body<Name> | unknown },
   ): Promise<Answered<Name>>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Returns the header `cookie` of the next request. */
+  cookie(): string;
 }
 
 export interface TestServer {
@@ -187,10 +189,10 @@ export { STRIPE_WEBHOOK_SECRET };
 export function browser(url: string | (() => string)): Client {
   const cookies = new Map<string, string>();
   const client: Client = {
+    cookie: () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
     async fetch(path, init = {}) {
       const headers = new Headers(init.headers);
-      if (cookies.size > 0)
-        headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
+      if (cookies.size > 0) headers.set('cookie', client.cookie());
       const response = await fetch((typeof url === 'string' ? url : url()) + path, { ...init, headers });
       for (const line of response.headers.getSetCookie()) {
         const [name, value] = line.split(';')[0]!.split('=') as [string, string];

@@ -174,6 +174,7 @@ export class Walk {
   #browser(): Client {
     const client = this.server.client();
     return {
+      cookie: client.cookie,
       fetch: client.fetch,
       call: async <Name extends CallName>(name: Name, options?: Parameters<Client['call']>[1]) => {
         const answer = await client.call(name, options);

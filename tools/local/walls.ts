@@ -30,7 +30,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   refunds: ['contacts', 'fulfilment', 'letters', 'notices', 'platform', 'providers', 'session'],
   reports: ['platform'],
   session: ['platform', 'society'],
-  settlement: ['notices', 'payments', 'platform', 'providers', 'refunds', 'session'],
+  settlement: ['fulfilment', 'notices', 'payments', 'platform', 'providers', 'refunds', 'session'],
   setup: ['doctor', 'platform', 'providers', 'society'],
   story: ['platform'],
   upgrade: ['payments', 'platform', 'providers', 'session', 'society'],

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { cleanText } from '#core/cleanText.ts';
+import { cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 

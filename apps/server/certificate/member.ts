@@ -8,7 +8,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
-import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { isHeldBy } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { fullName, personField } from '../session/person.ts';
@@ -17,8 +17,6 @@ import { dateOf, fillIn } from '../society/texts.ts';
 import type { Certificate } from './drawCertificate.ts';
 import { type PressRelease, writeRelease } from './pressRelease.ts';
 
-const OTHER_BROWSER =
-  'Certificate and press release are for the browser in which the membership was paid for. Please contact us if you need them elsewhere.';
 const ENDED = 'This membership is no longer valid, so there is no certificate of it.';
 const NOT_BOUGHT_HERE =
   'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
@@ -59,8 +57,7 @@ interface MemberRow {
 
 /**
  * Reads the member of a join and counts the request against the limit for papers, in one statement. Throws a {@link Refusal}:
- * - 404: there is no such join.
- * - 403: the browser does not hold the join.
+ * - 404: there is no such join, or the browser does not hold it.
  * - 429: the limit is exceeded.
  * - 409: the join is not paid, has no held membership that was bought here, or has no name.
  */
@@ -84,9 +81,8 @@ export async function readMember(
       left join payment on payment.intent_id = base.payment_intent
     where session.uuid = ${uuid}`.execute(deps.database);
   const row = rows[0];
-  if (!row) throw sessionNotFound();
-  if (row.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
-  if (!row.is_its_browser) throw new Refusal(403, OTHER_BROWSER);
+  if (!row?.is_its_browser || row.state !== 'paid')
+    throw await refusalFor(deps, 'readUpgrade', uuid, { holding });
   if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
   if (row.standing === null || row.member_number === null)
     throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);

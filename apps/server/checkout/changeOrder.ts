@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { ParsedBody, Product } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, isOpenIn } from '#core/holding.ts';
 import { donationError, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { hasLine, lineOf, nextLine, priceIsNow } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -71,7 +72,7 @@ async function addLine(
         lines = case when ${isThere} then lines else lines || ${nextLine(lineOf(product, priceCents))} end,
         revision = case when ${isThere} then revision else revision + 1 end,
         updated_at = now()
-      where uuid = ${uuid} and ${stateAllows('changeOrder')}
+      where uuid = ${uuid} and ${stateAllows('changeOrder')} and ${isOpenTo(holding)}
         and (jsonb_array_length(lines) < ${MOST_LINES} and revision < ${MOST_REVISIONS} or ${isThere})
         and (${isAsShown} or ${isThere})
       returning lines`.execute(deps.database);
@@ -79,7 +80,7 @@ async function addLine(
   };
   const order = await whileFrozen(deps, uuid, holding, add);
   const otherwise = isAsShown ? ORDER_FULL : priceIsNow(product, priceCents);
-  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise });
+  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise, holding });
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;
@@ -101,11 +102,20 @@ export async function deleteSessionProduct(
   const line = readLineUuid(uuid);
   if (!line) throw new Refusal(404, LINE_NOT_FOUND);
   const ofItsSession = sql`uuid between ${line.session.from} and ${line.session.to}`;
-  const { rows } = await sql<{ uuid: string; revision: number; type: ProductType | null }>`
-    select uuid, revision, jsonb_path_query_first(lines, '$[*] ? (@.number == $number)', jsonb_build_object('number', ${line.number}::int)) ->> 'type' as type
+  const { rows } = await sql<{
+    uuid: string;
+    isPaid: boolean;
+    isProven: boolean;
+    revision: number;
+    type: ProductType | null;
+  }>`
+    select uuid, state = 'paid' as "isPaid", proven_at is not null as "isProven", revision, jsonb_path_query_first(lines, '$[*] ? (@.number == $number)', jsonb_build_object('number', ${line.number}::int)) ->> 'type' as type
     from join_session where ${ofItsSession}`.execute(deps.database);
   const session = rows[0];
-  if (!session || line.number === 0 || line.number > session.revision) throw new Refusal(404, LINE_NOT_FOUND);
+  if (!session) throw new Refusal(404, LINE_NOT_FOUND);
+  const holding = holdingOf(session.uuid);
+  if (!isOpenIn(holding, session)) throw await refusalFor(deps, 'changeOrder', session.uuid, { holding });
+  if (line.number === 0 || line.number > session.revision) throw new Refusal(404, LINE_NOT_FOUND);
   if (session.type !== null && isMembershipType(session.type)) throw new Refusal(409, MEMBERSHIP_STAYS);
   const remove = async () => {
     const isThere = hasLine({ number: line.number });
@@ -114,10 +124,10 @@ export async function deleteSessionProduct(
         lines = jsonb_path_query_array(lines, '$[*] ? (@.number != $number)', jsonb_build_object('number', ${line.number}::int)),
         revision = case when ${isThere} then revision + 1 else revision end,
         updated_at = now()
-      where uuid = ${session.uuid} and ${stateAllows('changeOrder')}
+      where uuid = ${session.uuid} and ${stateAllows('changeOrder')} and ${isOpenTo(holding)}
       returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, session.uuid, holdingOf(session.uuid), remove)))
-    throw await refusalFor(deps, 'changeOrder', session.uuid);
+  if (!(await whileFrozen(deps, session.uuid, holding, remove)))
+    throw await refusalFor(deps, 'changeOrder', session.uuid, { holding });
 }

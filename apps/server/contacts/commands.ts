@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { plain } from '#core/cleanText.ts';
 import type { Deps } from '../deps.ts';
-import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { cleanText } from '#core/cleanText.ts';
 import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { crmId } from '../contacts/crmId.ts';
 import { tellingHubspot } from '../contacts/fence.ts';
@@ -198,7 +199,9 @@ function pathOf({ id, kind, media_type, first_name, last_name }: Named): string 
 /** Returns the HTML of the note about a document. Names are user input and are escaped. */
 function textOf({ kind, name, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ');
-  const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;
+  const text = cleanText(
+    `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`,
+  );
   return escapeHtml(text);
 }
 

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
+import { plain as plainText } from '#core/cleanText.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { agrees, type Command, misused, notId, plain as plainText, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import type { DocumentTable } from '../platform/database/types.ts';
@@ -62,7 +63,7 @@ export const documentsShowCommand: Command = {
       .execute();
     for (const row of rows) {
       console.log(`${row.id}  ${day(row.created_at)}  ${row.kind === 'resume' ? row.kind : verdictOn(row)}`);
-      console.log(`  ${row.name} (${row.media_type}, ${sizeInKilobytes(Number(row.size_bytes))})`);
+      console.log(`  ${plain(row.name)} (${row.media_type}, ${sizeInKilobytes(Number(row.size_bytes))})`);
     }
     if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
     return rows.length === 0 ? 1 : 0;

@@ -238,7 +238,7 @@ test('a file that says how much too large it is, is refused before its bytes are
 
 test('too many transcripts of one join are 429 before their bytes are taken', async (t) => {
   limitWith(t, server, { LIMIT_UPLOADS_PER_SESSION: '2/60' });
-  const { uuid } = await paidJoin(server, server.client());
+  const { uuid } = await paidJoin(server, client);
   const send = () => upload([['file', pdf(), 't.pdf']], `/api/public/join-session/${uuid}/upload-transcript`);
   assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
   const put = t.mock.method(server.deps.storage, 'put');

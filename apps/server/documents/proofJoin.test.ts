@@ -32,15 +32,15 @@ test('the proof of an upgrade by link is owed by the join that bought its base, 
 });
 
 test('the upload page of an upgrade by link says that it is over when its base has ended, and not when the upgrade has', async () => {
-  const hasEnded = async (uuid: string) =>
-    (await server.client().call('getDocuments', { params: { uuid } })).data.hasEnded;
+  const hasEnded = async ({ client, uuid }: Awaited<ReturnType<typeof upgradeByLink>>) =>
+    (await client.call('getDocuments', { params: { uuid } })).data.hasEnded;
   await paidJoin(server, server.client(), 'HONOR103');
   const givenBack = await upgradeByLink(server, '103');
   await refundJoin(server.deps, givenBack.uuid, { ...membershipOnly, membership: false, upgrade: true });
-  assert.equal(await hasEnded(givenBack.uuid), false);
+  assert.equal(await hasEnded(givenBack), false);
 
   const base = await paidJoin(server, server.client(), 'HONOR101');
   const held = await upgradeByLink(server, '101');
   await refundJoin(server.deps, base.uuid, membershipOnly);
-  assert.equal(await hasEnded(held.uuid), true);
+  assert.equal(await hasEnded(held), true);
 });

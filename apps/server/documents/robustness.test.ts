@@ -25,14 +25,16 @@ const DAY_MS = 86_400_000;
 interface Subject {
   arranged: TestServer;
   path: string;
+  cookie: string;
   process: ServerProcess;
 }
 
 async function subjectOn(t: TestContext, where: string): Promise<Subject> {
   const arranged = await startTestServer(where === 'in a bucket' ? await aBucket(t) : {});
-  const { uuid } = await paidJoin(arranged, arranged.client());
+  const client = arranged.client();
+  const { uuid } = await paidJoin(arranged, client);
   const path = `/api/public/join-session/${uuid}/upload-transcript`;
-  const subject = { arranged, path, process: await startServerProcess(arranged) };
+  const subject = { arranged, path, cookie: client.cookie(), process: await startServerProcess(arranged) };
   t.after(async () => {
     await subject.process.kill();
     await arranged.close();
@@ -76,7 +78,7 @@ interface Plan {
 
 /** Uploads a JPEG like a browser. Returns the server's answer; null if there was none. */
 async function send(
-  { process, path }: Subject,
+  { process, path, cookie }: Subject,
   { name, size, cutAt, resting }: Plan,
 ): Promise<{ name: string; sha256: string } | null> {
   const hash = createHash('sha256');
@@ -86,6 +88,7 @@ async function send(
   const call = request(process.url + path, {
     method: 'POST',
     headers: {
+      cookie,
       'content-type': `multipart/form-data; boundary=${boundary}`,
       'content-length': head.length + size + tail.length,
     },

@@ -13,13 +13,13 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
     limits: { fileSize: Number.POSITIVE_INFINITY },
   });
   serve(app, 'uploadTranscript', async ({ params, request }) => ({
-    data: await uploadTranscript(deps, params.uuid, request),
+    data: await uploadTranscript(deps, params.uuid, request, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'getDocuments', async ({ params, request }) => ({
     data: await sessionDocuments(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
-  serve(app, 'createUploadLink', async ({ params }) => ({
-    data: await createUploadLink(deps, params.uuid),
+  serve(app, 'createUploadLink', async ({ params, request }) => ({
+    data: await createUploadLink(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'getUploadLink', async ({ params }) => ({ data: await getUploadLink(deps, params.token) }));
   serve(app, 'uploadByLink', async ({ params, request }) => ({

@@ -4,7 +4,7 @@ import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { isHeldBy, isOpenTo } from '../session/holding.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { hasEnded, isReturned } from '../session/members.ts';
 import { isUnseen } from '../session/proof.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -12,11 +12,9 @@ import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
 
 /**
- * Returns about a join:
- * - Its documents that are neither rejected nor removed; for an upgrade by link, also those of its base's join. Only a browser
- *   that holds the join gets their file names.
- * - The rejection by staff, if there is one, and whether the membership has ended. They are for everybody who knows the uuid,
- *   until somebody has proven to be the joiner; after that only for browsers that hold the join.
+ * Returns about a join, for a browser that holds it:
+ * - Its documents that are neither rejected nor removed; for an upgrade by link, also those of its base's join.
+ * - The rejection by staff, if there is one, and whether the membership has ended.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -32,20 +30,20 @@ export async function sessionDocuments(
         .on('review', '<>', 'rejected')
         .on('removed_at', 'is', null),
     )
-    .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser'), isOpenTo(holding).as('is_open')])
+    .select(['name', 'size_bytes'])
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
+    .where(isOpenTo(holding))
     .orderBy('document.created_at')
     .execute();
-  if (rows.length === 0) throw await refusalFor(deps, 'uploadTranscript', uuid);
+  if (rows.length === 0) throw await refusalFor(deps, 'uploadTranscript', uuid, { holding });
   const documents = rows.flatMap(({ name, size_bytes }) =>
     name === null ? [] : [{ name, size: Number(size_bytes) }],
   );
-  const { is_its_browser, is_open } = rows[0]!;
   return {
-    documents: is_its_browser ? documents : [],
-    rejection: is_open ? await rejectionOf(deps, uuid) : null,
-    hasEnded: is_open && (await isOver(deps.database, proof)),
+    documents,
+    rejection: await rejectionOf(deps, uuid),
+    hasEnded: await isOver(deps.database, proof),
   };
 }
 

@@ -19,7 +19,7 @@ import { documentsUnknownCommand } from './unknownCommand.ts';
 
 /** These tests are about failures during an upload: of the storage, the connection, the inspector and the virus scanner. */
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
-const { leavesNothing, path, stored, upload } = await uploadsTo(server);
+const { client, leavesNothing, path, stored, upload } = await uploadsTo(server);
 
 test('a disk that fails is our fault, and said so', async (t) => {
   t.mock.method(server.deps.storage, 'put', async () => {
@@ -55,6 +55,7 @@ test('a connection cut in the middle leaves nothing behind', async () => {
     const head = [
       `POST ${path} HTTP/1.1`,
       `host: ${hostname}`,
+      `cookie: ${client.cookie()}`,
       'content-type: multipart/form-data; boundary=x',
       'content-length: 1000000',
       '',

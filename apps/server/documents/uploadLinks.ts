@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import { uploadLinkPath } from '#core/navigation.ts';
 import { UPLOAD_LINK_MINUTES, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
@@ -22,11 +23,11 @@ export interface UploadLink {
  * Creates a link with which another device, such as a phone, can upload transcripts for a paid join. Only the token's hash is
  * stored, so a copy of the database contains no valid link.
  */
-export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
+export async function createUploadLink(deps: Deps, uuid: string, holding: Holding): Promise<UploadLink> {
+  await joinForUpload(deps, uuid, holding);
   const limit = deps.config.limits?.uploadLinksPerSession;
   if (limit && !(await countWithin(deps.database, 'upload link', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  await joinForUpload(deps, uuid);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const { rows } = await sql<{ expires_at: Date }>`
     with forgotten as (delete from upload_link where expires_at < now())
@@ -55,7 +56,7 @@ export async function uploadByLink(
   const limit = deps.config.limits?.uploadsPerLink;
   if (limit && !(await countWithin(deps.database, 'upload by link', hashOf(token).toString('hex'), limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  return uploadTranscript(deps, session_uuid, request);
+  return uploadTranscript(deps, session_uuid, request, null);
 }
 
 async function linkOf(

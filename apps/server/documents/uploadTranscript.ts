@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { insertDocument } from './insertDocument.ts';
@@ -23,11 +25,13 @@ export async function uploadTranscript(
   deps: Deps,
   uuid: string,
   request: FastifyRequest,
+  holding: Holding | null,
 ): Promise<{ name: string; size: number }> {
   const { file } = await takeTranscript(
     deps,
     uuid,
     async () => (await receiveUpload(deps, request, { name: () => uuid })).file,
+    holding,
   );
   return { name: file.name, size: file.sizeBytes };
 }
@@ -35,14 +39,16 @@ export async function uploadTranscript(
 /**
  * Takes a transcript for a paid join; for an upgrade by link, for its base's join. Calls `store`, which stores the file, only if
  * the join may get a transcript. Resolves when both the file and its row are stored durably. Returns the join to which the
- * transcript belongs. Throws a {@link Refusal}.
+ * transcript belongs. `holding` is how the sender's browser holds the join; null for staff and for who has an upload link. Throws a
+ * {@link Refusal}.
  */
 export async function takeTranscript(
   deps: Deps,
   uuid: string,
   store: () => Promise<StoredDocument>,
+  holding: Holding | null = null,
 ): Promise<{ join: string; file: StoredDocument }> {
-  const join = await joinForUpload(deps, uuid);
+  const join = await joinForUpload(deps, uuid, holding);
   const limit = deps.config.limits?.uploadsPerSession;
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
@@ -62,7 +68,7 @@ export async function takeTranscript(
   });
   if (!isKept) {
     await deps.storage.remove(file.key);
-    await joinForUpload(deps, uuid);
+    await joinForUpload(deps, uuid, holding);
     throw await refusalFor(deps, 'uploadTranscript', uuid);
   }
   return { join, file };
@@ -70,17 +76,19 @@ export async function takeTranscript(
 
 /**
  * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, because anybody can
- * begin a join with somebody else's code. Throws also like {@link refuseDecided}.
+ * begin a join with somebody else's code, and if a browser (`holding`) may not continue it. Throws also like
+ * {@link refuseDecided}.
  */
-export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
+export async function joinForUpload(deps: Deps, uuid: string, holding: Holding | null): Promise<string> {
   const session = await deps.database
     .selectFrom('join_session')
     .select('uuid')
     .where('uuid', '=', uuid)
     .where('erased_at', 'is', null)
     .where('state', 'in', statesAllowing('uploadTranscript'))
+    .where(holding ? isOpenTo(holding) : sql<boolean>`true`)
     .executeTakeFirst();
-  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
+  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid, holding ? { holding } : {});
   const join = await proofJoin(deps.database, uuid);
   await refuseDecided(deps, join);
   return join;

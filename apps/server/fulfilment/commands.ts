@@ -1,10 +1,10 @@
-import { cleanText } from '#core/cleanText.ts';
+import { plain } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import { type Command, misused, notId, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
-import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
+import { NotShippable, type Shipped, unshipOrder } from './shipOrder.ts';
 
 const DAY_MS = 86_400_000;
 const NO_ADDRESS = 'no address';
@@ -79,24 +79,6 @@ export const ordersShowCommand: Command = {
   },
 };
 
-const ordersShipOptions = { item: { type: 'string' }, note: { type: 'string' } } as const;
-
-export const ordersShipCommand: Command = {
-  options: ordersShipOptions,
-  usage: 'orders ship JOIN [--item PRODUCT_ID,PRODUCT_ID] [--note TEXT]',
-  summary:
-    'Say that all that is open of a join was sent, or only these products, with a note such as a tracking number. What is held is sent only when it is named. Asked twice, sent once.',
-  async run(args, { deps }) {
-    const read = readArgs(args, ordersShipOptions);
-    const asked = read && readSubject(read.positionals, read.values.item);
-    if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
-    const note = cleanText(read.values.note ?? '') || null;
-    return said('sent', async () =>
-      shipOrder(deps, asked.uuid, { items: asked.items, note, by: deps.config.operatorName }),
-    );
-  },
-};
-
 const ordersUnshipOptions = { item: { type: 'string' } } as const;
 
 export const ordersUnshipCommand: Command = {
@@ -114,7 +96,8 @@ export const ordersUnshipCommand: Command = {
   },
 };
 
-async function said(done: string, work: () => Promise<Shipped>): Promise<number> {
+/** Runs `work`, and prints which goods are `done` (a participle) and how the others are. Returns the exit status. */
+export async function said(done: string, work: () => Promise<Shipped>): Promise<number> {
   try {
     const { goods, others } = await work();
     for (const { name } of goods) console.log(`${plain(name)} is ${done}.`);
@@ -128,7 +111,8 @@ async function said(done: string, work: () => Promise<Shipped>): Promise<number>
   }
 }
 
-function readSubject(
+/** Returns the join and the product ids (null: all) that a command names; null if they are malformed. */
+export function readSubject(
   positionals: readonly string[],
   item: string | undefined,
 ): { uuid: string; items: number[] | null } | null {

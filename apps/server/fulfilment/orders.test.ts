@@ -11,7 +11,8 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
+import { ordersShipCommand } from '../settlement/shipCommand.ts';
+import { ordersListCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
 import { shipOrder, unshipOrder } from './shipOrder.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
@@ -365,4 +366,23 @@ test('an item of which a part went back is sent, and its rest goes back by --ite
   const { out } = await run(t, refundCommand, uuid, '--no-membership', '--items', '30');
   assert.equal(out, `$7.00  Lapel Pin  (${intentId})\n$7.00 goes back.\n`);
   assert.equal(await pin(), 'Lapel Pin (product 30)  not to be sent: refunded');
+});
+
+test('goods of a payment that was refunded or disputed at Stripe a moment ago are not said to be sent', async (t) => {
+  const { uuid, intentId } = await join({ items: [PIN] });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const shipped = await run(t, ordersShipCommand, uuid);
+  assert.equal(shipped.code, 1);
+  assert.match(shipped.out, /not to be sent/);
+});
+
+test('while Stripe does not answer nothing is said to be sent, but with --unasked', async (t) => {
+  const { uuid, intentId } = await join({ items: [PIN] });
+  await server.stripeFault({ kind: 'status', status: 500, times: 100 });
+  const refused = await run(t, ordersShipCommand, uuid);
+  assert.equal(refused.code, 1);
+  assert.match(refused.out, new RegExp(`^Nothing is sent: .*${intentId}.* --unasked`));
+  const sent = await run(t, ordersShipCommand, uuid, '--unasked');
+  await server.stripeFault(null);
+  assert.equal(sent.code, 0);
 });

@@ -1,7 +1,7 @@
-import { cleanText } from '#core/cleanText.ts';
+import { cleanText, plain } from '#core/cleanText.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Deps } from '../deps.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
 import { dayOf } from '../society/texts.ts';
 import { expiryFault, pastFault, programmeFault } from './importInvitations.ts';
 import {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
+import { plain } from '#core/cleanText.ts';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
-import { type Command, misused, plain } from '../platform/command.ts';
+import { type Command, misused } from '../platform/command.ts';
 import { Progress } from '../platform/progress.ts';
 import { NotCsv } from '../platform/readCsv.ts';
 import type { Guessable } from './guessable.ts';

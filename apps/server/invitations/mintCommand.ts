@@ -1,4 +1,5 @@
-import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { plain } from '#core/cleanText.ts';
+import { type Command, misused, printCsvLine, readArgs } from '../platform/command.ts';
 import { type CsvColumns, type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { Society } from '../society/society.ts';
 import { expiryFault, faultOf, pastFault, programmeFault } from './importInvitations.ts';

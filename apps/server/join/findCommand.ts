@@ -1,7 +1,7 @@
-import { cleanEmail, cleanText } from '#core/cleanText.ts';
+import { cleanEmail, cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
-import { type Command, misused, plain } from '../platform/command.ts';
+import { type Command, misused } from '../platform/command.ts';
 import { type FoundJoin, findJoins } from './findJoins.ts';
 
 const MOST = 20;

@@ -150,9 +150,12 @@ async function startByCode(
   const code = normaliseInviteCode(invitationCode);
   const addressHash = deps.hashAddress(address);
   const attempt: CodeAttempt = { code, addressHash };
-  // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared.
+  // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared. They are counted by
+  // address, or whoever knows a code could keep its owner from joining.
   const codeUnderLimit =
-    origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!)) : sql<boolean>`true`;
+    origin === 'invite'
+      ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!), sql`and address_hash = ${addressHash}`)
+      : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${isUsable(deps)}`;
   return startOrRefuse(
     deps,
@@ -239,13 +242,14 @@ function joinsUnderLimit(
   deps: Deps,
   column: 'address_hash' | 'contact_id',
   value: string | RawBuilder<string>,
+  and: RawBuilder<unknown> = sql``,
 ) {
   const limit =
     column === 'address_hash' ? deps.config.limits?.joinsPerAddress : deps.config.limits?.joinsPerCode;
   if (!limit) return sql<boolean>`true`;
   return sql<boolean>`(
     select count(*) from (
-      select from join_session where ${sql.ref(`join_session.${column}`)} = ${value}
+      select from join_session where ${sql.ref(`join_session.${column}`)} = ${value} ${and}
         and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}
     ) as recent) < ${limit.count}`;
 }

@@ -1,6 +1,7 @@
+import { plain } from '#core/cleanText.ts';
 import type { LedgerSum } from '#core/ledger.ts';
 import { displayPrice, toPrice } from '#core/money.ts';
-import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { type Command, misused, printCsvLine, readArgs } from '../platform/command.ts';
 import { type LedgerRow, readLedger } from './readLedger.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { cleanEmail } from '#core/cleanText.ts';
+import { cleanEmail, plain } from '#core/cleanText.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
-import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, readArgs } from '../platform/command.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';

@@ -332,7 +332,7 @@ test('names and words of persons are text: no markup, no link, no line of a head
   assert.doesNotMatch(letter.text, /evil/);
   const named = write('confirmation', { firstName: '"><img src=x onerror=alert(1)>' });
   assert.doesNotMatch(named.html, /<img src=x/);
-  assert.match(named.html, /Dear &#34;&#62;&#60;img/);
+  assert.match(named.html, /Hello,/);
   const subject = compose(
     {
       ...writing,
@@ -341,10 +341,10 @@ test('names and words of persons are text: no markup, no link, no line of a head
         portal: { ...writing.letterTexts.portal, subject: '{greeting} welcome' },
       },
     },
-    sampleLetter('portal', { firstName: 'Ann\nBcc b' }),
+    sampleLetter('portal', { firstName: 'Ann\nBo\u001b b' }),
     sampleNow,
   )!.subject;
-  assert.equal(subject, 'Dear Ann Bcc b, welcome');
+  assert.equal(subject, 'Dear Ann Bo b, welcome');
   for (const firstName of ['evil.example', 'http://x', 'www', 'a@b', 'x'.repeat(61)])
     assert.match(write('portal', { firstName }).text, /^Hello,/, firstName);
   for (const firstName of ['J.R.', 'Zoë', 'Mary-Ann', "D'Arcy", 'Nguyễn Văn'])

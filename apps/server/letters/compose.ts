@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { cleanText } from '#core/cleanText.ts';
+import { nameForLetter } from '#core/letterName.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice, shortPrice } from '#core/money.ts';
 import type { LinkedScreen } from '#core/navigation.ts';
@@ -123,7 +125,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
   const card = payment?.card ? `${payment.card.brand} ending ${payment.card.last4}` : undefined;
   const page = (screen?: LinkedScreen) =>
     sessionUuid === null ? undefined : passes.address(sessionUuid, screen);
-  const firstName = letter.firstName !== null && isName(letter.firstName) ? letter.firstName : null;
+  const firstName = nameForLetter(letter.firstName ?? '');
   const texts: LetterValues['texts'] = {
     greeting: firstName === null ? 'Hello,' : `Dear ${firstName},`,
     society: society.society.name,
@@ -157,7 +159,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
     reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData, letter) : null,
   };
-  for (const [name, value] of Object.entries(known)) if (value) texts[name] = value;
+  for (const [name, value] of Object.entries(known)) if (value) texts[name] = cleanText(value);
   return {
     texts,
     pages: definedOf({
@@ -176,14 +178,6 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
       refundReceipt: refund ? refundTable(refund, payment, card) : undefined,
     }),
   };
-}
-
-/**
- * Whether a text is safe to appear as a name in a letter. Without this check a stranger could send letters to any email, with a
- * link as the "name".
- */
-function isName(text: string): boolean {
-  return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);
 }
 
 function definedOf<Name extends string, Value>(

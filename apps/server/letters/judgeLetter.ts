@@ -8,12 +8,38 @@ import {
   reminderKinds,
 } from '#core/reminders.ts';
 import type { Deps } from '../deps.ts';
+import { countWithin } from '../platform/http/limits.ts';
+import { mailboxKey } from '../session/mailboxKey.ts';
 import { isJoinerMember } from '../session/members.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
 /** Decides whether a letter is sent now or withdrawn. If a date is returned, the reminder must be judged again at that time. */
 export async function judgeLetter(
+  deps: Pick<Deps, 'config' | 'database' | 'passes' | 'society' | 'stopLinks'>,
+  letter: Letter,
+  now: Date,
+): Promise<'send' | 'withdraw' | Date> {
+  const verdict = await judgeByKind(deps, letter, now);
+  return verdict === 'send' && !(await isWithinMailbox(deps, letter)) ? 'withdraw' : verdict;
+}
+
+/**
+ * Whether a letter's mailbox may get it. Anybody can begin a join with any email, so letters about joins that are neither paid nor
+ * proven are counted. A code is not: it is mailed only to who has the link of a letter. A later try to send was counted before.
+ */
+async function isWithinMailbox(
+  { config, database, passes }: Pick<Deps, 'config' | 'database' | 'passes'>,
+  { kind, emails, state, isProven, attempts }: Letter,
+): Promise<boolean> {
+  const limit = config.limits?.lettersPerMailbox;
+  const email = providerEmail(emails);
+  if (!limit || email === null || state === null || state === 'paid' || isProven) return true;
+  if (kind === 'code' || attempts > 1) return true;
+  return countWithin(database, 'letters', mailboxKey(passes, email), limit);
+}
+
+async function judgeByKind(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,
   now: Date,

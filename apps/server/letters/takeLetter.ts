@@ -42,6 +42,8 @@ export interface Letter {
   programme: string | null;
   state: JoinSessionState | null;
   isSelfNomination: boolean;
+  /** Whether somebody has proven to be the joiner, by a link that was mailed to them. */
+  isProven: boolean;
   firstName: string | null;
   paidAt: Date | null;
   /**
@@ -127,7 +129,7 @@ const readLetters = sql`
     case when letter.email is not null then array[letter.email]
       when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
       else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
-    session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
+    session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination", session.proven_at is not null as "isProven",
     ${firstName} as "firstName", session.paid_at as "paidAt",
     ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
     (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (

@@ -1,8 +1,9 @@
 import { open, rm } from 'node:fs/promises';
+import { plain } from '#core/cleanText.ts';
 import { contactIdFault } from '#core/csv.ts';
 import { parseDollars } from '#core/money.ts';
 import type { MembershipType } from '#core/product.ts';
-import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { type Command, misused, printCsvLine, readArgs } from '../platform/command.ts';
 import { fileFaultOf } from '../platform/fileFault.ts';
 import { type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { LinkTarget } from './links.ts';

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { alreadyMember, isJoinerMember } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -14,13 +16,17 @@ import { eligibilityOf, fillIn } from '../society/texts.ts';
  * Returns the memberships of the session's programme, and which of them is in the order. The membership in the order is returned
  * with its price there, since choosing it a second time does not change that price.
  */
-export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
+export async function membershipDetails(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
-    select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
+    select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')} and ${isOpenTo(holding)}`.execute(
     deps.database,
   );
   const session = rows[0];
-  if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
+  if (!session) throw await refusalFor(deps, 'readMemberships', uuid, { holding });
   if (session.is_member) throw alreadyMember();
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
   const { memberships, ...screen } = screenOf(deps.society, session.programme);

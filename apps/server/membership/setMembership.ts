@@ -5,6 +5,7 @@ import { MOST_REVISIONS, type OpenLine } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { alreadyMember, isJoinerMember } from '../session/members.ts';
 import { hasLine, lineOf, nextLine, priceIsNow } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -40,7 +41,7 @@ export async function setMembership(
         lines = case when ${isChosen} then lines
           else jsonb_build_array(${nextLine(lineOf(product, priceCents))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
         revision = case when ${isChosen} then revision else revision + 1 end
-      where uuid = ${uuid} and ${stateAllows('setMembership')} and revision < ${MOST_REVISIONS}
+      where uuid = ${uuid} and ${stateAllows('setMembership')} and ${isOpenTo(holding)} and revision < ${MOST_REVISIONS}
         and ${fits} and not ${isMember} and (${isAsShown} or ${isChosen})
       returning lines`.execute(deps.database);
     return rows[0];
@@ -55,10 +56,12 @@ export async function setMembership(
   }
   const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
     select ${fits} as programme_fits, ${isMember} as is_member
-    from join_session where uuid = ${uuid} and ${stateAllows('setMembership')}`.execute(deps.database);
+    from join_session where uuid = ${uuid} and ${stateAllows('setMembership')} and ${isOpenTo(holding)}`.execute(
+    deps.database,
+  );
   const [session] = rows;
   if (session && !session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
   if (session?.is_member) throw alreadyMember();
   const changed = isAsShown ? {} : { otherwise: priceIsNow(product, priceCents) };
-  throw await refusalFor(deps, 'setMembership', uuid, changed);
+  throw await refusalFor(deps, 'setMembership', uuid, { holding, ...changed });
 }

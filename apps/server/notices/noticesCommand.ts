@@ -1,3 +1,4 @@
+import { plain } from '#core/cleanText.ts';
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { reportedKinds } from '../reports/reports.ts';
 
@@ -21,7 +22,7 @@ export const noticesCommand: Command = {
       .execute();
     for (const { created_at, session_uuid, message } of notices)
       console.log(
-        `${created_at.toISOString().slice(0, 16)}Z  ${message}${session_uuid ? `  (join ${session_uuid})` : ''}`,
+        `${created_at.toISOString().slice(0, 16)}Z  ${plain(message)}${session_uuid ? `  (join ${session_uuid})` : ''}`,
       );
     if (notices.length === 0) console.log('Nothing.');
     const reported = await reportedKinds(database);

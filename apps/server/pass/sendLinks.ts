@@ -6,6 +6,7 @@ import { repeat } from '../platform/background.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { mailboxKey } from '../session/mailboxKey.ts';
 import { firstName, lastName } from '../session/person.ts';
 import { hasNotEnded } from './openPass.ts';
 
@@ -35,7 +36,7 @@ export async function requestLinks(
     const { passLinksPerAddress, passLinksPerEmail } = config.limits;
     if (!(await countWithin(database, 'pass links', deps.hashAddress(address), passLinksPerAddress)))
       throw new Refusal(429, TOO_MANY, { retryAfter: passLinksPerAddress.minutes * 60 });
-    const key = passes.hash('email', email).toString('base64url');
+    const key = mailboxKey(passes, email);
     if (!(await countWithin(database, 'pass links by email', key, passLinksPerEmail))) return;
   }
   await database.insertInto('pass_request').values({ email }).execute();

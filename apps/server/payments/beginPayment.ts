@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { HeldJoin, Holding } from '#core/holding.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
+import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isAmong } from '../session/holding.ts';
@@ -10,13 +11,20 @@ import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.
 import { hasLine } from '../session/orderLines.ts';
 import { payer } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
-import { stateAllows, transitions } from '../session/states.ts';
+import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
-  'A payment for this membership is under way in another window or on another device. Finish it there, or wait a moment and try again.';
+  'A payment for this membership is under way in another window or on another device. Finish it there, or try again to pay here.';
+/** A payment that was begun in another join of the contact at least this many seconds ago holds nobody back. */
+const UNDER_WAY_SECONDS = 15;
+/**
+ * How often a join is held back by a payment in another join of its contact. Anybody who knows a personal code can begin such
+ * payments again and again, so whoever presses Buy Now once more pays.
+ */
+const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 const PERHAPS_PAID =
   'A membership for the same name and email has already been paid for in this browser. Is this one for somebody else?';
@@ -40,7 +48,7 @@ export async function beginPayment(
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const guardianConsent = guardianConsentOf(deps.society, order.identity.programme);
   const session = await freeze(deps, uuid, { ...asked, guardianConsent });
-  if (!session) throw await refusalFor(deps, 'beginPayment', uuid);
+  if (!session) throw await refusalFor(deps, 'beginPayment', uuid, { holding: asked.holding });
   if (session.refusal) throw refusedSale(session.refusal);
   const errors = {
     ...(!session.has_agreed && { agreeToPolicies: AGREE_FIRST }),
@@ -70,22 +78,34 @@ interface Frozen {
 }
 
 /**
- * Freezes the order. Returns undefined if the session's state does not allow paying. Throws 409 while the same contact is paying in
- * another join.
+ * Freezes the order. Returns undefined if the session's state does not allow paying. Throws 409 if the same contact is paying in
+ * another join: once, or while the bank is deciding there. After that the order of the other join is open again. Its payment is
+ * not cancelled, or a stranger with the contact's code could cancel it; if both are paid, the second one goes back.
  */
 async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);
   } catch (error) {
     if ((error as { constraint?: string }).constraint !== 'join_session_one_paying') throw error;
-    const { rows } = await sql<{ uuid: string }>`
-      select other.uuid from join_session other join join_session own using (contact_id)
+    const { rows } = await sql<{ uuid: string; is_under_way: boolean }>`
+      select other.uuid, other.paying_since > now() - make_interval(secs => ${UNDER_WAY_SECONDS}) as is_under_way
+      from join_session other join join_session own using (contact_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
-    // A payment that was begun in the other join and abandoned there does not block this join.
-    const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
-    if (other === 'paying') throw new Refusal(409, PAYING_ELSEWHERE);
+    const [other] = rows;
+    if (other && (await settlePaying(deps, other.uuid, 'look')) === 'paying') {
+      const isHeldBack =
+        other.is_under_way && (await countWithin(deps.database, 'paying elsewhere', uuid, HELD_BACK));
+      if (isHeldBack || !(await reopenFrozen(deps.database, mayGiveWay(other.uuid))))
+        throw new Refusal(409, PAYING_ELSEWHERE);
+    }
     return freeze(deps, uuid, asked);
   }
+}
+
+/** SQL for a join whose payment the bank is not deciding on at this moment. */
+function mayGiveWay(uuid: string): RawBuilder<boolean> {
+  return sql<boolean>`(uuid = ${uuid} and not exists (
+    select from payment where session_uuid = ${uuid} and kind = 'join' and payment.status = 'open' and seen_status = 'processing'))`;
 }
 
 async function tryToFreeze(

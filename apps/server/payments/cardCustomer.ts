@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { cleanText } from '#core/cleanText.ts';
 import type { Deps } from '../deps.ts';
 import { Declined } from '../providers/stripe/failures.ts';
 import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
@@ -40,7 +41,7 @@ export async function readPayer(
     customerId: customer_id || null,
     paymentMethodId: payment_method_id,
     email: receiptEmail(emails),
-    name,
+    name: name && cleanText(name),
   };
   return { card, savesCard: saves_card === true, ...counted };
 }

@@ -47,7 +47,7 @@ const handlers: Record<WebhookEvent, Handler> = {
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
-  const handle = (handlers as Partial<Record<string, Handler>>)[type];
+  const handle = Object.hasOwn(handlers, type) ? handlers[type as WebhookEvent] : undefined;
   if (intentId === null || !handle || !(await isOurs(deps, event, intentId))) return false;
   if (await isHandled(deps, id)) return true;
   await handle(deps, event, intentId);

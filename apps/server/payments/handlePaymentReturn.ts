@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, isSure } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo } from '../session/holding.ts';
 import { readStanding } from '../session/standing.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
@@ -23,7 +23,11 @@ export async function handlePaymentReturn(
   const payment = await deps.database
     .selectFrom('payment')
     .innerJoin('join_session', 'uuid', 'session_uuid')
-    .select(['client_secret', 'status', isOpenTo(holding).as('is_its_browser')])
+    .select([
+      'client_secret',
+      'status',
+      sql<boolean>`(${isSure(holding)}::boolean or proven_at is null)`.as('is_its_browser'),
+    ])
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();

@@ -187,8 +187,7 @@ test('whoever paid for one join does not become the browser that paid for anothe
     .executeTakeFirstOrThrow();
   const report = await reportPayment(stranger, uuid, { id: own.intentId, clientSecret: client_secret });
   assert.deepEqual([report.status, report.message], [404, 'This payment does not belong to this join.']);
-  const { data } = await stranger.call('getUpgradeDetails', { params: { uuid } });
-  assert.equal(data.isEligibleForUpgrade, false);
+  assert.equal((await stranger.call('getUpgradeDetails', { params: { uuid } })).status, 404);
 });
 
 test('what is confirmed is the snapshot that was paid, not what the session holds now', async () => {
@@ -288,6 +287,24 @@ test('two intents of one join that both pay: the second goes back, whoever joins
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
 
+test('whoever begins payments with a code again and again holds its owner back once, and cancels nothing', async () => {
+  const [stranger, owner] = [server.client(), server.client()];
+  const [other, own] = [await orderingJoin(stranger, 'HONOR101'), await orderingJoin(owner, 'HONOR101')];
+  const [theirs, intent] = [await openIntent(stranger, other), await openIntent(owner, own)];
+  assert.equal((await beginPayment(stranger, other, theirs.revision)).status, 200);
+  assert.equal((await beginPayment(owner, own, intent.revision)).status, 409);
+  assert.equal((await beginPayment(stranger, other, theirs.revision)).status, 200, 'and renews it');
+  assert.equal((await beginPayment(owner, own, intent.revision)).status, 200);
+  const confirmed = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
+  assert.equal((confirmed.body as unknown as { status: string }).status, 'requires_action');
+  for (let time = 0; time < 3; time++) await beginPayment(stranger, other, theirs.revision);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
+  assert.equal((body as unknown as { status: string }).status, 'requires_action');
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(owner, own, intent)).data.status, 'succeeded');
+  assert.equal((await membershipsOf(server, own)).length, 1);
+});
+
 test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
   const [here, there] = [server.client(), server.client()];
   // A third join of the contact, in which nobody pays, does not block the two others.
@@ -302,8 +319,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
     server.deps.database,
   );
   assert.equal((await beginPayment(there, two, second.revision)).status, 200);
-  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await stateOf(server, one), 'ordering');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
   // The other window has paid. This window is told so when it makes its next call.

@@ -6,6 +6,7 @@ import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   details,
   openIntent,
+  orderingJoin,
   paidJoin,
   payByCard,
   reportPayment,
@@ -66,17 +67,18 @@ test('nobody is asked once the first membership has ended, whether or not its up
   assert.equal((await begin(client, uuid)).status, 200);
 });
 
-test('a browser holds the joins that were last started in it, and none that it only names', async () => {
+test('a browser holds what it paid for, however many joins are started in it, and none that it only names', async () => {
   const client = server.client();
-  const joins = [];
-  for (let count = 0; count < 4; count++) joins.push((await paidJoin(server, client)).uuid);
-  const namesOf = async (uuid: string) =>
-    (await client.call('getWelcome', { params: { uuid } })).data.firstName;
-  assert.deepEqual(await Promise.all(joins.map(namesOf)), [null, 'Jordan', 'Jordan', 'Jordan']);
-  const response = await fetch(server.url + pathOf('getWelcome', { uuid: joins[3]! }), {
-    headers: { cookie: `induct_join=${joins[3]}.${'A'.repeat(43)}` },
+  const { uuid } = await paidJoin(server, client);
+  for (let count = 0; count < 4; count++) await orderingJoin(client);
+  const { data } = await client.call('getWelcome', { params: { uuid } });
+  assert.deepEqual([data.firstName, data.receipt?.payments.length], ['Jordan', 1]);
+  const upgrade = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(upgrade.data.isEligibleForUpgrade, true);
+  const response = await fetch(server.url + pathOf('getWelcome', { uuid }), {
+    headers: { cookie: `induct_join=${uuid}.${'A'.repeat(43)}` },
   });
-  assert.equal(((await response.json()) as { data: { firstName: null } }).data.firstName, null);
+  assert.equal(response.status, 404);
 });
 
 test('a member who buys an upgrade by a link is not asked whether it is for somebody else', async () => {

@@ -20,8 +20,9 @@ const server = await sharedServer();
  * Sends an event to the webhook as Stripe does, signed with `secret`. The signature's timestamp is `ageSeconds` old, as in a replay
  * attack.
  */
-async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
-  const payload = JSON.stringify(event);
+const webhook = (event: object, secret?: string, ageSeconds?: number) =>
+  signed(JSON.stringify(event), secret, ageSeconds);
+async function signed(payload: string, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return fetch(`${server.url}/api/webhooks/stripe`, {
@@ -133,3 +134,28 @@ for (const type of webhookEvents.filter((event) => /refund|dispute/.test(event))
       [isDispute ? 'disputed' : 'refunded'],
     );
   });
+
+test('what is signed and is no event is 400, whatever it is', async () => {
+  const whole = await eventAbout('payment_intent.succeeded', 'pi_0Unknown0000000000000');
+  const object = { object: 'payment_intent', id: 'pi_1', metadata: {} };
+  const bodies = [
+    ...['', '{', 'null', '[]', '1', '"x"', '{}', 'not json', '\ufeff{', '{"id":'],
+    ...[
+      { id: 1 },
+      { id: 'evt_\u0000' },
+      { type: null },
+      { type: {} },
+      { created: 'now' },
+      { created: 1e300 },
+    ],
+    ...[{ data: null }, { data: {} }, { data: { object: null } }, { data: { object: 'x' } }],
+    ...[{ id: 'pi_\u0000' }, { id: 5 }, { metadata: 'x' }, { payment_intent: 7 }].map((change) => ({
+      data: { object: { ...object, ...change } },
+    })),
+  ].map((change) => (typeof change === 'string' ? change : JSON.stringify({ ...whole, ...change })));
+  const statuses = await Promise.all(bodies.map(async (body) => [body, (await signed(body)).status]));
+  assert.deepEqual(
+    statuses.filter(([, status]) => status !== 400),
+    [],
+  );
+});

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { plain } from '#core/cleanText.ts';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { commandNamed, plain } from './command.ts';
+import { commandNamed } from './command.ts';
 
 const commands = [refundCommand, refundAssignCommand, ledgerCommand];
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { plain } from '#core/cleanText.ts';
 import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config/config.ts';
@@ -20,15 +21,10 @@ export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** Returns a text without the characters that a terminal interprets: control characters, line breaks and bidirectional controls. */
-export function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
-}
-
 /** Prints one line of a CSV file on standard output. */
 export function printCsvLine(cells: readonly string[]): void {
   // csvLine ends a line with CR LF (RFC 4180). The LF is cut off, because console.log adds one.
-  console.log(csvLine(cells.map(plain)).slice(0, -1));
+  console.log(csvLine(cells).slice(0, -1));
 }
 
 /** Prints `fault` (why an argument is wrong) if there is one, then how to use the command. Returns the exit status. */

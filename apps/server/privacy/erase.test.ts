@@ -11,10 +11,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { lookAtContacts } from '../contacts/followContacts.ts';
-import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { reconcile } from '../settlement/reconcile.ts';
+import { ordersShipCommand } from '../settlement/shipCommand.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 
 const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });

@@ -1,10 +1,10 @@
-import { cleanEmail } from '#core/cleanText.ts';
+import { cleanEmail, plain } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../contacts/fence.ts';
 import { lookAtContacts } from '../contacts/followContacts.ts';
 import type { Deps } from '../deps.ts';
 import { isWaiting, parcelOf } from '../fulfilment/orders.ts';
-import { askPerson, type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyJournal } from './applyJournal.ts';

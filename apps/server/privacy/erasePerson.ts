@@ -8,6 +8,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { DEFAULT_TIMEOUT_MS } from '../providers/hubspot/calls.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { mailboxKey } from '../session/mailboxKey.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, isOfAnother, type Person } from './findPerson.ts';
@@ -105,9 +106,7 @@ async function eraseHere(
     const contacts = await eraseContacts(trx, deps, person.contacts);
     await forgetEmail(trx, person.email);
     await forgetNotices(trx, [person.email, ...names]);
-    await sql`delete from limit_count where key = ${deps.passes.hash('email', person.email).toString('base64url')}`.execute(
-      trx,
-    );
+    await sql`delete from limit_count where key = ${mailboxKey(deps.passes, person.email)}`.execute(trx);
     await noteErasure(trx, hash, deps.now());
     return {
       ...erased,

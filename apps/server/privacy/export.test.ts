@@ -10,8 +10,8 @@ import { openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/har
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
+import { ordersShipCommand } from '../settlement/shipCommand.ts';
 import { personExportCommand } from './exportCommand.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { cleanEmail } from '#core/cleanText.ts';
+import { cleanEmail, plain } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { saveDocument } from '../documents/saveDocument.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
 import { findPerson } from './findPerson.ts';
 import { pageOf, readPerson } from './readPerson.ts';
 

@@ -11,8 +11,8 @@ import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.t
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
-import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { ordersShipCommand } from '../settlement/shipCommand.ts';
 
 /** Tests that retention erases joins of one contact together if they need each other. */
 const server = await sharedServer();

@@ -13,12 +13,12 @@ import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/ha
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
-import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { transitions } from '../session/states.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
+import { ordersShipCommand } from '../settlement/shipCommand.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';

@@ -1,5 +1,6 @@
+import { plain } from '#core/cleanText.ts';
 import { displayPrice } from '#core/money.ts';
-import { plain } from '../platform/command.ts';
+
 import type { RefundPreview } from './previewRefund.ts';
 
 /** Prints what a refund would do beside the money of its lines. */

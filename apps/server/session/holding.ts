@@ -11,11 +11,11 @@ export function isHeldBy(holding: Holding): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether this browser may continue the query's `join_session`. Until somebody has proven to be the joiner, knowing the
- * uuid is enough.
+ * SQL for whether this browser may continue the query's `join_session`, as `isOpenIn` in core. A statement that answers a call
+ * with a join's uuid has this condition.
  */
 export function isOpenTo(holding: Holding): RawBuilder<boolean> {
-  return sql<boolean>`(${isSure(holding)}::boolean or proven_at is null)`;
+  return sql<boolean>`(${isHeldBy(holding)} or (state <> 'paid' and proven_at is null))`;
 }
 
 /** SQL for whether the query's `join_session` is among the `joins` in the browser's cookie and the browser holds it. */

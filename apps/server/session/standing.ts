@@ -27,6 +27,7 @@ export interface JoinStanding {
   isSelfNomination: boolean;
   /** Whether somebody has proven that they are the joiner. */
   isProven: boolean;
+  isPaid: boolean;
   goOn: string;
 }
 
@@ -77,6 +78,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     owesTranscript,
     isSelfNomination,
     isProven: row.is_proven,
+    isPaid: row.state === 'paid',
     goOn: screenToGoOn({
       state: row.state,
       paymentIntent: row.intent_id,
@@ -98,6 +100,18 @@ export function upgradeOffer(
   if (bought?.type !== 'membership') return null;
   const id = upsellId ?? bought.upgrade;
   return (id === undefined ? undefined : deps.society.offer({ id })) ?? null;
+}
+
+/** Returns the standing of a join that this browser may continue. Throws unless its state allows the action. */
+export async function standingFor(
+  deps: Deps,
+  action: SessionAction,
+  uuid: string,
+  holding: Holding,
+): Promise<JoinStanding> {
+  const standing = await readStanding(deps, uuid);
+  if (standing && isOpenIn(holding, standing) && refusal(action, standing.state) === null) return standing;
+  throw await refusalFor(deps, action, uuid, { holding });
 }
 
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';

@@ -39,9 +39,14 @@ export const transitions = {
   reopenUpgrade: sql`upgrade = 'open', updated_at = now()`,
 } as const satisfies Record<string, RawBuilder<unknown> | ((at: Date | null) => RawBuilder<unknown>)>;
 
-/** Reopens the frozen orders of the joins that match an SQL condition on `join_session`. */
-export async function reopenFrozen(database: Kysely<Tables>, condition: RawBuilder<boolean>): Promise<void> {
-  await sql`update join_session set ${transitions.reopen} where state = 'paying' and ${condition}`.execute(
+/** Reopens the frozen orders of the joins that match an SQL condition on `join_session`. Returns whether there were any. */
+export async function reopenFrozen(
+  database: Kysely<Tables>,
+  condition: RawBuilder<boolean>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update join_session set ${transitions.reopen} where state = 'paying' and ${condition} returning uuid`.execute(
     database,
   );
+  return rows.length > 0;
 }

@@ -1,10 +1,11 @@
+import { plain } from '#core/cleanText.ts';
 import { assignCommand, possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
-import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';

@@ -1,4 +1,5 @@
-import { type Command, misused, notId, plain } from '../platform/command.ts';
+import { plain } from '#core/cleanText.ts';
+import { type Command, misused, notId } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { readStory } from './readStory.ts';
 

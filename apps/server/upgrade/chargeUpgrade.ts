@@ -17,7 +17,7 @@ import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../p
 import type { Intent } from '../providers/stripe/provider.ts';
 import { priceIsNow } from '../session/orderLines.ts';
 import { promised, promisedColumns } from '../session/promised.ts';
-import { readStanding, refusalFor } from '../session/standing.ts';
+import { readStanding, refusalFor, standingFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer, so nothing was charged.';
@@ -69,8 +69,7 @@ export async function chargeUpgrade(
   { paymentIntent, charge, amount, holding }: ParsedBody<'createUpgradeCharge'> & { holding: Holding },
 ): Promise<Answer> {
   if (paymentIntent === '') throw new Refusal(400, NO_PAYMENT_INTENT);
-  const standing = await readStanding(deps, uuid);
-  if (standing?.state !== 'paid') throw await refusalFor(deps, 'upgrade', uuid);
+  const standing = await standingFor(deps, 'upgrade', uuid, holding);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
   if (!mayChargeCard(holding, standing)) throw new Refusal(403, OTHER_BROWSER);
   const charges = await readCharges(deps, uuid);

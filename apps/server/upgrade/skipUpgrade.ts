@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { type Holding, isOpenIn } from '#core/holding.ts';
+import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { readStanding, refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
@@ -11,8 +11,7 @@ import { stateAllows, transitions } from '../session/states.ts';
  * If it was paid just now, confirms it instead. Returns the page on which the join continues.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
-  const before = await readStanding(deps, uuid);
-  if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
+  await standingFor(deps, 'skipUpgrade', uuid, holding);
   // Writes the skip before the open intent is read. After that no new intent can be opened, since openUpgrade locks the same row.
   await sql`
     update join_session set ${transitions.skipUpgrade}
@@ -25,7 +24,5 @@ export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): P
     .where('status', '=', 'open')
     .executeTakeFirst();
   if (open && !(await cancelIntent(deps, open.intent_id))) await confirmPayment(deps, open.intent_id);
-  const standing = await readStanding(deps, uuid);
-  if (standing?.state !== 'paid') throw await refusalFor(deps, 'skipUpgrade', uuid);
-  return standing.goOn;
+  return (await standingFor(deps, 'skipUpgrade', uuid, holding)).goOn;
 }

@@ -3,7 +3,7 @@ import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import { shortPrice } from '#core/money.ts';
 import type { Deps } from '../deps.ts';
-import { readStanding, refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 import { toWireProduct } from '../society/wire.ts';
 
@@ -16,8 +16,7 @@ export async function upgradeDetails(
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getUpgradeDetails'>> {
-  const standing = await readStanding(deps, uuid);
-  if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   const payment = await deps.database
     .selectFrom('payment')
     .leftJoin('order_snapshot as snapshot', (join) =>

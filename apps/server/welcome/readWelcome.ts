@@ -8,22 +8,16 @@ import { paperProblem } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
-import { isHeldBy, isOpenTo } from '../session/holding.ts';
+import { sessionNotFound } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
 import { firstName, fullName, payerEmails, receiptEmail } from '../session/person.ts';
-import { readStanding, refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
-/**
- * Returns the data of the welcome page. Only a browser that holds the join gets personal data. The standing of the membership is
- * shown to everybody with the uuid, until somebody has proven to be the joiner; after that only to browsers that hold the join.
- */
+/** Returns the data of the welcome page, for a browser that holds the join. */
 export async function readWelcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
-  const standing = await readStanding(deps, uuid);
-  if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   const { rows } = await sql<{
-    is_its_browser: boolean;
-    is_open: boolean;
     first_name: string | null;
     emails: (string | null)[];
     full_name: string | null;
@@ -32,7 +26,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     base_programme: string | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, ${payerEmails} || array(select receipt_email from payment where session_uuid = session.uuid order by created_at) as emails, base.member_number, base.is_unlisted,
+    select ${firstName} as first_name, ${fullName} as full_name, ${payerEmails} || array(select receipt_email from payment where session_uuid = session.uuid order by created_at) as emails, base.member_number, base.is_unlisted,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
@@ -42,10 +36,10 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     from join_session session left join contact on contact.id = contact_id
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
-  const isItsBrowser = rows[0]?.is_its_browser ?? false;
   const programme = deps.society.programme(standing.programme);
-  if (!rows[0]?.is_open) return { ...TOLD_TO_ANYBODY, programme: programme.name };
-  const bought = rows[0]?.bought ?? [];
+  const [row] = rows;
+  if (!row) throw sessionNotFound();
+  const { bought } = row;
   // Void memberships count only if there are no others.
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
@@ -55,16 +49,16 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   return {
-    firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
-    receipt: isItsBrowser ? await receiptOf(deps, uuid) : null,
+    firstName: row.first_name,
+    receipt: await receiptOf(deps, uuid),
     memberships: memberships.map(({ name, standing }) => ({ name, standing })),
     owesTranscript:
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
-    email: isItsBrowser ? receiptEmail(rows[0]!.emails) : null,
-    unwritable: isItsBrowser ? unwritableOf(rows[0]!.emails) : null,
-    papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,
+    email: receiptEmail(row.emails),
+    unwritable: unwritableOf(row.emails),
+    papers: await papersOf(deps, uuid, row),
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned, isWithStaff }) => ({
       kind,
       why,
@@ -81,16 +75,6 @@ function unwritableOf(emails: readonly (string | null)[]) {
   const writtenTo = receiptEmail(emails);
   return !email || email === writtenTo ? null : { email, writtenTo };
 }
-
-const TOLD_TO_ANYBODY = {
-  firstName: null,
-  receipt: null,
-  memberships: [],
-  owesTranscript: false,
-  rejection: null,
-  papers: null,
-  refunded: [],
-} satisfies Omit<Data<'getWelcome'>, 'programme'>;
 
 async function papersOf(
   deps: Deps,

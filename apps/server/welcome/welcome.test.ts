@@ -109,8 +109,8 @@ test('who keeps an upgrade of a membership that was refunded owes no transcript'
 
 test('who only knows the id of a join sees neither its name nor its receipt', async () => {
   const { uuid } = await paidJoin(server, server.client());
-  const { data } = await server.client().call('getWelcome', { params: { uuid } });
-  assert.deepEqual([data.firstName, data.receipt, data.email], [null, null, null]);
+  const { status, body } = await server.client().call('getWelcome', { params: { uuid } });
+  assert.deepEqual([status, /Rivera|Jordan|pi_/.test(JSON.stringify(body))], [404, false]);
 });
 
 test('an email that no mail server takes is named to its member, with the one that is written to instead', async () => {
@@ -122,7 +122,6 @@ test('an email that no mail server takes is named to its member, with the one th
     email: 'un.writable@gmail..com',
     writtenTo: 'jordan.rivera@example.com',
   });
-  assert.equal(await unwritable(server.client(), uuid), null);
   const { email } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(email, 'jordan.rivera@example.com', 'where letters go');
   await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(

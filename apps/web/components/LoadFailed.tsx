@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
-import { useRevalidator } from 'react-router';
+import { Link, useRevalidator } from 'react-router';
+import { screens } from '#core/navigation.ts';
 import type { LoadFailure } from '../lib/api.ts';
+import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import cardStyles from './Card.module.css';
 import { Card } from './Card.tsx';
@@ -10,7 +12,7 @@ import { TryAgain } from './TryAgain.tsx';
 import ui from './ui.module.css';
 
 /**
- * Why a screen's data could not be loaded, with the button that helps: Start Over or Try again. `children` are the screen's other
+ * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children` are the screen's other
  * ways to go on, for a session that can.
  */
 export function LoadFailed({
@@ -24,6 +26,7 @@ export function LoadFailed({
   children?: ReactNode;
 }) {
   const { revalidate, state } = useRevalidator();
+  const { sendsLetters } = useSite();
   return (
     <div className={isCentred ? cardStyles.centred : ui.stack}>
       {isCentred ? (
@@ -37,7 +40,18 @@ export function LoadFailed({
       {(kind === 'unsent' || kind === 'busy') && (
         <TryAgain retryMs={retryMs} onTry={() => void revalidate()} busy={state !== 'idle'} />
       )}
-      {kind === 'lost' ? <StartOver isLost /> : children}
+      {kind === 'lost' ? (
+        <>
+          {sendsLetters && (
+            <Link className={ui.plain} to={screens.pass}>
+              Send me my link
+            </Link>
+          )}
+          <StartOver isLost />
+        </>
+      ) : (
+        children
+      )}
     </div>
   );
 }

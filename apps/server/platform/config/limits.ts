@@ -10,7 +10,7 @@ export interface Limit {
 const defaults = {
   /** Wrong invite codes from one address. */
   wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', count: 400, minutes: 10 },
-  /** Joins started with one personal invite code. */
+  /** Joins started with one personal invite code from one address. */
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', count: 30, minutes: 60 },
   /** Joins started from one address: generous, since a whole school may share one. */
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', count: 3000, minutes: 60 },
@@ -32,8 +32,10 @@ const defaults = {
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Requests from one address for letters with passes, to whatever email. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests for letters with passes to one email. Requests above the limit get the same answer, but no letter is sent. */
+  /** Requests for letters with passes to one mailbox. Requests above the limit get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
+  /** Letters to one mailbox about joins that are neither paid nor proven. Those above the limit are withdrawn. */
+  lettersPerMailbox: { setting: 'LIMIT_LETTERS_PER_MAILBOX', count: 8, minutes: 1440 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
   /** Browser reports of blocked content from one address. Reports above the limit are dropped. */

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HeldJoin, Holding } from '#core/holding.ts';
+import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
  * Writes and reads an HttpOnly cookie that shows which joins a browser holds. Somebody who only knows a session's uuid does not
- * have the cookie. The cookie's value has the uuids of the last joins that the browser holds. Each uuid comes with one HMAC for
+ * have the cookie. The cookie's value has the uuids of the last joins that the browser holds; joins that it only began replace no others. Each uuid comes with one HMAC for
  * each way in which the browser holds the join (began it, paid for it, or proven to be the joiner), so no table is needed. The
  * database decides whether a way still counts (session/holding.ts).
  */
@@ -25,8 +25,12 @@ export interface BrowserCookie {
 const NAME = 'induct_join';
 /** The cookie lasts as long as a pass. */
 const MAX_AGE_SECONDS = 30 * 86_400;
-/** The most joins in one cookie. One person or family may have several joins open in different tabs. */
-const MOST_JOINS = 3;
+/**
+ * The most joins in one cookie: those that the browser only began, which are open in different tabs, and those that it paid for or
+ * whose joiner its user has proven to be. Ten such joins and three others fill half of what browsers keep of a cookie (4 KB).
+ */
+const MOST_BEGUN = 3;
+const MOST_SURE = 10;
 
 /**
  * For each way of holding a join, the word that is signed together with the join's uuid. Version 0.6 and earlier signed `browser`
@@ -54,7 +58,7 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
     const value = parseCookie(request.headers.cookie ?? '')[NAME] ?? '';
     return value
       .split('~')
-      .slice(0, MOST_JOINS)
+      .slice(0, MOST_BEGUN + MOST_SURE)
       .flatMap((entry) => {
         const [uuid = '', ...signatures] = entry.split('.').slice(0, 1 + WAYS.length);
         const isHeld = (way: keyof Holding) => signatures.some((each) => isSigned(uuid, way, each));
@@ -71,12 +75,19 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
   function give(reply: FastifyReply, sessionUuid: string, way: keyof Holding): void {
     const others = joinsOf(reply.request).filter(({ uuid }) => uuid !== sessionUuid);
     const given = { uuid: sessionUuid, ...holdingOf(reply.request, sessionUuid), [way]: true };
-    const entries = [given, ...others].slice(0, MOST_JOINS).map((join) => {
-      const signatures = WAYS.filter((each) => join[each]).map((each) =>
-        sign(join.uuid, each).toString('base64url'),
-      );
-      return [join.uuid, ...signatures].join('.');
-    });
+    const joins = [given, ...others];
+    const kept = [
+      ...joins.filter(isSure).slice(0, MOST_SURE),
+      ...joins.filter((join) => !isSure(join)).slice(0, MOST_BEGUN),
+    ];
+    const entries = joins
+      .filter((join) => kept.includes(join))
+      .map((join) => {
+        const signatures = WAYS.filter((each) => join[each]).map((each) =>
+          sign(join.uuid, each).toString('base64url'),
+        );
+        return [join.uuid, ...signatures].join('.');
+      });
     const cookie = stringifySetCookie({
       name: NAME,
       value: entries.join('~'),

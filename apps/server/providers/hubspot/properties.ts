@@ -114,6 +114,6 @@ export function fromJoin(join: {
     );
   return values.flatMap(([field, told]) => {
     const value = told ?? (known[field] ? '' : null);
-    return value === null ? [] : [{ field, value }];
+    return value === null ? [] : [{ field, value: cleanText(value) }];
   });
 }

@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import { z } from 'zod';
 import { type Decided, refundMetadata, shorten } from '#core/intentText.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import type { WatchCall } from '../../platform/watchCall.ts';
@@ -149,7 +150,8 @@ export interface PaymentProvider {
    * 30 days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
-  /** Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong. */
+  /** Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is no
+   * event. */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
@@ -405,13 +407,18 @@ export function stripeProvider({
       const events = attemptEach('listEvents', (stripe) =>
         stripe.events.list({ types: [...types], created: { gte: seconds(since) }, limit: 100 }),
       );
-      for await (const event of events) yield readEvent(event);
+      for await (const event of events) {
+        const read = readEvent(event);
+        if (read) yield read;
+      }
     },
     async readEvent(rawBody, signature) {
       for (const secret of webhookSecrets)
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
+          // A body that is signed and no JSON.
+          if (error instanceof SyntaxError) return null;
           if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
         }
       return null;
@@ -419,16 +426,32 @@ export function stripeProvider({
   };
 }
 
-function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
-  const object = data.object as {
-    object?: string;
-    id?: string;
-    payment_intent?: string | { id: string } | null;
-    metadata?: Record<string, string>;
-    latest_charge?: string | null;
-    last_payment_error?: { charge?: string } | null;
-  };
+const stripeId = z.string().regex(/^[\w-]{1,255}$/);
+/** What is read of an event. */
+const eventShape = z.object({
+  id: stripeId,
+  type: z.string().regex(/^[\w.]{1,255}$/),
+  created: z.int().min(0).max(1e11),
+  data: z.object({
+    object: z.object({
+      object: z.string().nullish(),
+      id: stripeId.nullish(),
+      payment_intent: z.union([stripeId, z.object({ id: stripeId })]).nullish(),
+      metadata: z.record(z.string(), z.string()).nullish(),
+      latest_charge: z.union([stripeId, z.object({ id: stripeId })]).nullish(),
+      last_payment_error: z.object({ charge: stripeId.nullish() }).nullish(),
+    }),
+  }),
+});
+
+/** Returns an event of Stripe; null if it has not the shape of one. */
+function readEvent(given: unknown): ProviderEvent | null {
+  const read = eventShape.safeParse(given);
+  if (!read.success) return null;
+  const { id, type, created, data } = read.data;
+  const { object } = data;
   const intent = object.payment_intent;
+  const charge = object.latest_charge;
   const intentId =
     object.object === 'payment_intent'
       ? (object.id ?? null)
@@ -442,7 +465,9 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
     createdAt: new Date(created * 1000),
     intentId,
     metadata: object.metadata ?? {},
-    failedChargeId: isFailure ? (object.last_payment_error?.charge ?? object.latest_charge ?? null) : null,
+    failedChargeId: isFailure
+      ? (object.last_payment_error?.charge ?? (typeof charge === 'string' ? charge : (charge?.id ?? null)))
+      : null,
   };
 }
 

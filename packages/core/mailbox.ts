@@ -1,0 +1,27 @@
+/** Providers with several domains for one mailbox. */
+const SAME: Record<string, string> = {
+  'googlemail.com': 'gmail.com',
+  'me.com': 'icloud.com',
+  'mac.com': 'icloud.com',
+  'proton.me': 'protonmail.com',
+  'pm.me': 'protonmail.com',
+};
+/** What these providers ignore in the part before the at sign, beside the tag behind a plus sign. */
+const IGNORED: Record<string, RegExp> = {
+  'gmail.com': /\./g,
+  'protonmail.com': /[._-]/g,
+  'yahoo.com': /-.*$/,
+  'ymail.com': /-.*$/,
+  'rocketmail.com': /-.*$/,
+};
+
+/**
+ * Returns the mailbox of an email, to count letters by: in lower case, without the tag behind a plus sign, and without what its
+ * provider ignores. No letter is sent to it: "Ana.Lee+a@GoogleMail.com" → "analee@gmail.com".
+ */
+export function mailboxOf(email: string): string {
+  const [local = '', given = ''] = email.trim().toLowerCase().split('@');
+  const domain = SAME[given] ?? given;
+  const untagged = local.replace(/(?<=.)\+.*$/, '');
+  return `${untagged.replace(IGNORED[domain] ?? '', '') || untagged}@${domain}`;
+}
