@@ -36,6 +36,7 @@ export function nameForLetter(text: string): string | null {
     name.length <= LONGEST &&
     words.length <= MOST_WORDS &&
     (!UNSPACED.test(name) || name.length <= LONGEST_UNSPACED) &&
+    !/^www$/i.test(name) &&
     words.every((word) => word.length <= LONGEST_WORD && (WORD.test(word) || INITIALS.test(word))) &&
     !(LATIN.test(name) && OTHER_THAN_LATIN.test(name.replace(HARMLESS, ''))) &&
     !(words.length > 1 && words.some((word) => OF_SENTENCE.test(word.replace(/\.$/, ''))));

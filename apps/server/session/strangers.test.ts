@@ -181,7 +181,7 @@ async function everything(): Promise<unknown> {
   return (await sql`${sql.join(hashes, sql` union all `)}`.execute(deps.database)).rows;
 }
 
-test('the table names every call by which a join is named', () => {
+test('every call that names a join is in the table of what a browser may do', () => {
   const named = (Object.keys(calls) as CallName[]).filter((name) =>
     /\{(uuid|sessionProductUuid)\}/.test(calls[name].path),
   );
