@@ -6,9 +6,9 @@ import type { Secrets } from '../config/secrets.ts';
 
 /**
  * Writes and reads an HttpOnly cookie that shows which joins a browser holds. Somebody who only knows a session's uuid does not
- * have the cookie. The cookie's value has the uuids of the last joins that the browser holds; joins that it only began replace no others. Each uuid comes with one HMAC for
- * each way in which the browser holds the join (began it, paid for it, or proven to be the joiner), so no table is needed. The
- * database decides whether a way still counts (session/holding.ts).
+ * have the cookie. The cookie's value has the uuids of the last joins that the browser holds; joins that it only began replace no
+ * others. Each uuid comes with one HMAC for each way in which the browser holds the join (began it, paid for it, or proven to be
+ * the joiner), so no table is needed. The database decides whether a way still counts (session/holding.ts).
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */
