@@ -1,11 +1,9 @@
-import { plain } from './cleanText.ts';
-
 /**
  * Returns one line of a CSV file (RFC 4180), with its line end. A cell that begins with = + - @, a tab or a line break could run
- * as a formula in a spreadsheet, so an apostrophe is put before it. Control characters are removed. A plain number such as -65.00 gets no apostrophe.
+ * as a formula in a spreadsheet, so an apostrophe is put before it. A plain number such as -65.00 gets no apostrophe.
  */
 export function csvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => cellOf(plain(cell))).join(',')}\r\n`;
+  return `${cells.map(cellOf).join(',')}\r\n`;
 }
 
 const runsAsFormula = /^[=+\-@\t\r\n]/;

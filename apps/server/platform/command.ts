@@ -24,7 +24,7 @@ export interface LoneCommand extends Omit<Command, 'run'> {
 /** Prints one line of a CSV file on standard output. */
 export function printCsvLine(cells: readonly string[]): void {
   // csvLine ends a line with CR LF (RFC 4180). The LF is cut off, because console.log adds one.
-  console.log(csvLine(cells).slice(0, -1));
+  console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
 /** Prints `fault` (why an argument is wrong) if there is one, then how to use the command. Returns the exit status. */
