@@ -122,7 +122,7 @@ export async function paidCalls(arranged: TestServer) {
     }),
   };
   return {
-    statement: (server: Url) => ask(server, `${under}/welcome`),
+    statement: (server: Url) => ask(server, `${under}/welcome`, { headers: { cookie: client.cookie() } }),
     transaction: (server: Url) => ask(server, `${under}/post-payment-handler`, report),
   };
 }

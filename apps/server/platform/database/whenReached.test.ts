@@ -45,6 +45,7 @@ test('a server that starts without its database answers 503 meanwhile, and serve
   assert.deepEqual(failure, {
     success: false,
     status: 'error',
+    code: 'unavailable',
     message: NO_DATABASE,
     reference: requestId.slice(0, 8),
   });

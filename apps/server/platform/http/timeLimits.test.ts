@@ -11,7 +11,8 @@ import { buildApp } from '../../app.ts';
 import { type TimeLimits, timeLimits } from './timeLimits.ts';
 
 const server = await sharedServer();
-const { uuid } = await paidJoin(server, server.client());
+const client = server.client();
+const { uuid } = await paidJoin(server, client);
 const path = `/api/public/join-session/${uuid}/upload-transcript`;
 
 /** A time limit that no test reaches. */
@@ -57,7 +58,11 @@ const fileStart =
   '--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n';
 const fileEnd = '\r\n--x--\r\n';
 const formHead = (length: number) =>
-  headOf('POST', path, { 'content-type': 'multipart/form-data; boundary=x', 'content-length': length });
+  headOf('POST', path, {
+    cookie: client.cookie(),
+    'content-type': 'multipart/form-data; boundary=x',
+    'content-length': length,
+  });
 const stored = () => (existsSync(server.documents) ? readdirSync(server.documents) : []);
 
 test('a connection that says nothing is closed', async (t) => {
