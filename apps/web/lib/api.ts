@@ -253,7 +253,7 @@ export function failureOf(error: unknown, fallback: string): LoadFailure {
     kind: kindOf(error),
     message: messageOf(error, fallback),
     retryMs: retryMsOf(error),
-    ...(error instanceof ApiError && { code: error.code }),
+    ...(error instanceof ApiError && error.code && { code: error.code }),
   };
 }
 
