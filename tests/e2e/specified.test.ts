@@ -38,7 +38,6 @@ test('a join by code goes from its start to the welcome page on the specified an
   page,
   stripeApi,
 }) => {
-  test.slow();
   const { asked, unanswered } = await serveSpecified(page);
   await test.step('Get Started and Student Details', async () => {
     await enterCode(page, 'HONOR101');
@@ -77,7 +76,7 @@ test('a join by code goes from its start to the welcome page on the specified an
     await page.getByRole('button', { name: 'Donate $25' }).click();
     await expect(amount(page, '$90.00')).toBeVisible();
     await page.getByLabel('Custom amount').fill('10');
-    await button(page, 'Add donation').click();
+    await button(page, 'Also add donation').click();
     await expect(amount(page, '$100.00')).toBeVisible();
     await button(page, 'Add Lapel pin').click();
     await expect(amount(page, '$112.00')).toBeVisible();
