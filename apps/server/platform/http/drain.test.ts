@@ -68,7 +68,11 @@ test('what does not end within its patience is cut off', async () => {
 
 /** Makes a call on an open connection. Returns the head of the answer: its status line and headers. */
 async function askOn(socket: Socket, path = '/quick'): Promise<string> {
-  const answered = new Promise<string>((done) => socket.once('data', (chunk) => done(String(chunk))));
+  const answered = new Promise<string>((done, fail) => {
+    socket.once('data', (chunk) => done(String(chunk)));
+    // Without this, a connection that is let go too early would leave the test waiting.
+    socket.once('close', () => fail(new Error('The connection was closed without an answer.')));
+  });
   socket.write(`GET ${path} HTTP/1.1\r\nHost: induct\r\n\r\n`);
   return (await answered).split('\r\n\r\n')[0]!;
 }
