@@ -35,24 +35,17 @@ export async function press<Name extends CallName>(
 export class Browser {
   readonly #world: World;
   readonly #person: Person;
-  readonly #cookies: Map<string, string>;
   #server: 0 | 1;
 
-  constructor(
-    world: World,
-    person: Person,
-    cookies = new Map<string, string>(),
-    server = person.join.server,
-  ) {
+  constructor(world: World, person: Person, server = person.join.server) {
     this.#world = world;
     this.#person = person;
-    this.#cookies = cookies;
     this.#server = server;
   }
 
   /** Returns a tab of the same browser that uses the other server. */
   otherTab(): Browser {
-    return new Browser(this.#world, this.#person, this.#cookies, this.#server === 0 ? 1 : 0);
+    return new Browser(this.#world, this.#person, this.#server === 0 ? 1 : 0);
   }
 
   /**
@@ -63,14 +56,15 @@ export class Browser {
     name: Name,
     { params = {}, body }: { params?: Record<string, string>; body?: Body<Name> | unknown } = {},
   ): Promise<Answered<Name>> {
+    const { cookies } = this.#person;
     for (let tries = 0; ; tries++) {
       const { servers } = this.#world;
       const preferred = servers[this.#server];
       const server = preferred.isUp && tries % 2 === 0 ? preferred : servers[this.#server === 0 ? 1 : 0];
       try {
         const headers = new Headers();
-        if (this.#cookies.size > 0)
-          headers.set('cookie', [...this.#cookies].map(([key, value]) => `${key}=${value}`).join('; '));
+        if (cookies.size > 0)
+          headers.set('cookie', [...cookies].map(([key, value]) => `${key}=${value}`).join('; '));
         if (body !== undefined) headers.set('content-type', 'application/json');
         const response = await fetch(server.url + pathOf(name, params), {
           method: calls[name].method,
@@ -81,7 +75,7 @@ export class Browser {
         const answer = (await response.json()) as Record<string, unknown>;
         for (const line of response.headers.getSetCookie()) {
           const [key, value] = line.split(';')[0]!.split('=') as [string, string];
-          this.#cookies.set(key, value);
+          cookies.set(key, value);
         }
         // A person's calls are always valid, and failures of Stripe and the database are answered with 503. So 400 and 500 are
         // defects of ours.

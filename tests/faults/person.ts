@@ -18,6 +18,8 @@ export interface Seen {
 export interface Person {
   join: Join;
   uuid: string | null;
+  /** The cookies of the person's browser, by name. All its tabs share them. */
+  cookies: Map<string, string>;
   seen: Seen[];
   /** A text for each answer that our servers should never give. */
   complaints: string[];

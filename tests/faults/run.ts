@@ -180,6 +180,7 @@ function somebody(join: Join): Person {
   return {
     join,
     uuid: null,
+    cookies: new Map(),
     seen: [],
     complaints: [],
     ended: 'nowhere',
