@@ -43,7 +43,7 @@ export async function letterTo(email: string, subject: string): Promise<ParsedMa
     (await control<KeptLetter[]>(new URL(theInduct().mail.url).origin, 'GET', 'letters')).find(
       (letter) => letter.to === email && letter.subject.includes(subject),
     );
-  await expect.poll(find, { timeout: 20_000 }).toBeTruthy();
+  await expect.poll(find).toBeTruthy();
   return simpleParser((await find())!.raw);
 }
 
