@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { startBringingMemberships } from './contacts/bringMemberships.ts';
 import { startFillingContacts } from './contacts/fillContacts.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
@@ -42,7 +41,6 @@ export async function run(
     background = [
       startPushing(work, hubspot),
       startFillingContacts(work, hubspot),
-      startBringingMemberships(work),
       startWatchingGuesses(work),
       startSweeping(work),
       startReconciling(work),

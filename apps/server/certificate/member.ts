@@ -74,8 +74,8 @@ export async function readMember(
       ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
       bought.programme, succeeded_at,
       array(select product_id from membership upgrade where type = 'membership_upgrade' and is_held
-        and (upgrade.session_uuid = base.session_uuid or upgrade.contact_id = base.contact_id) order by id) as upgrades
-    from within cross join join_session session left join contact on contact.id = session.contact_id
+        and (upgrade.session_uuid = base.session_uuid or upgrade.person_id = base.person_id) order by id) as upgrades
+    from within cross join join_session session left join person on person.id = session.person_id
       left join lateral ${baseMembership} as base on true
       left join join_session bought on bought.uuid = base.session_uuid
       left join payment on payment.intent_id = base.payment_intent

@@ -107,9 +107,9 @@ export async function checkoutDetails(
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, ${fullName} as full_name, lines,
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${payerEmails} as emails, ${fullName} as full_name, lines,
         ${membershipFee} as membership_fee
-      from join_session session left join contact on contact.id = contact_id
+      from join_session session left join person on person.id = session.person_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
       deps.database,
     );

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { presentId, refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { personOf, refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
@@ -73,16 +73,16 @@ export async function initiateCheckout(
   const limit = deps.config.limits?.joinsPerAddress;
   const { rows } = await sql<{ uuid: string | null; refusal: SaleRefusal | null }>`
     with allowed as (
-      select id, ${saleRefusal(product.type, 'contact.id')} as refusal, ${
+      select id, ${saleRefusal(product.type, 'person.id')} as refusal, ${
         limit
           ? sql`(select count(*) from (
               select from join_session where address_hash = ${addressHash}
               and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
           : sql`true`
       } as under_limit
-      from contact where id = ${presentId(contactId)} and deleted_at is null
+      from person where id = ${personOf(sql`${contactId}`)} and deleted_at is null
     ), started as (
-      insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
+      insert into join_session (state, origin, programme, person_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
       select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
       from allowed where refusal is null and under_limit
       returning uuid

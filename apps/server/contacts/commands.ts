@@ -10,7 +10,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { accountsOf, changeAccount } from './account.ts';
-import { whose } from './crmId.ts';
+import { crmId, whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
 import { StillTelling, tellingHubspotNothing } from './fence.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
@@ -108,7 +108,7 @@ export const statusCommand: Command = {
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected'
           and (removed_at is null or crm_file_id is not null)) as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
-        (select count(*)::int from contact) as mirrored,
+        (select count(*)::int from person where contact_id is not null) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
       from join_session`.execute(database);
     const { behind, waiting_minutes, refused, unproven, mirrored, synced_at, documents, documents_refused } =
@@ -144,11 +144,11 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, hubspot_contact_id), 'new contact') as what,
+      select uuid::text as who, coalesce('contact ' || ${crmId}, 'new contact') as what,
         crm_refusal, updated_at as at
       from join_session where crm_refusal is not null
       union all
-      select coalesce(session_uuid::text, 'resume of contact ' || contact_id), 'document ' || id, crm_refusal, created_at
+      select coalesce(session_uuid::text, 'resume of contact ' || (select contact_id from person where person.id = person_id)), 'document ' || id, crm_refusal, created_at
       from document where crm_refusal is not null
       order by at desc limit ${FAILED_SHOWN}`.execute(database);
     for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${plain(crm_refusal)}`);

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
+import { isOfContact } from './crmId.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
@@ -47,7 +48,7 @@ export async function takeBackNotes(
 
 /** SQL: whether a query's `join_session` is paid and written into a contact. `contactId` is an SQL expression. */
 export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`(paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId}))`;
+  return sql`(paid_at is not null and ${isOfContact(contactId)})`;
 }
 
 /**

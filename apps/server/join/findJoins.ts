@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { RefundedLine } from '#core/refunds.ts';
+import { isOfContact } from '../contacts/crmId.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
@@ -54,7 +55,7 @@ export async function findJoins(
           'refunded', coalesce((select json_agg(back) from refund, jsonb_array_elements(nullif(refund.lines, 'null')) as back
             where refund.intent_id = payment.intent_id and refund.status not in ('failed', 'canceled')), '[]')) order by payment.created_at)
         from payment left join order_snapshot using (session_uuid, kind, revision) where session_uuid = session.uuid), '[]') as payments
-    from join_session session left join contact on contact.id = session.contact_id
+    from join_session session left join person on person.id = session.person_id
     where session.uuid in (select uuid from found)
     order by session.created_at desc limit ${most}`.execute(database);
   return rows.map((row) => ({
@@ -89,7 +90,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
     };
     return [
       sql`select uuid from join_session where details is not null and ${isOf('details')}`,
-      sql`select uuid from join_session where contact_id in (select id from contact where ${isOf('profile')})`,
+      sql`select uuid from join_session where person_id in (select id from person where ${isOf('profile')})`,
       sql`select session_uuid from payment where lower(receipt_email) = ${lower}`,
     ];
   }
@@ -101,10 +102,10 @@ function waysTo(text: string): RawBuilder<unknown>[] {
     ...(number === null
       ? []
       : [sql`select session_uuid as uuid from membership where member_number = ${number}`]),
-    sql`select uuid from join_session where contact_id = ${text} or hubspot_contact_id = ${text}`,
+    sql`select uuid from join_session where ${isOfContact(sql`${text}`)}`,
     sql`select uuid from join_session where invitation_code = ${code}`,
     sql`select uuid from join_session where details is not null and person_words(details) @@ ${words}`,
-    sql`select uuid from join_session where contact_id in (select id from contact where person_words(profile) @@ ${words})`,
+    sql`select uuid from join_session where person_id in (select id from person where person_words(profile) @@ ${words})`,
   ];
 }
 

@@ -51,8 +51,8 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       profile: ContactProfile | null;
       age: 'unseen' | 'old' | 'fresh';
     }>`
-      select contact_id, origin, programme, school, details, guardian_consent, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
-      from join_session left join contact on contact.id = contact_id
+      select case when not made_contact then contact_id end as contact_id, origin, programme, school, join_session.details, guardian_consent, person.profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
+      from join_session join person on person.id = person_id
       where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
     return rows[0];
   }

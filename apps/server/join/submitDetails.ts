@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
+import { likenessOf } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
   type CountryRule,
@@ -17,7 +18,7 @@ import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
-import { leaveContactOfOther } from '../session/leaveContact.ts';
+import { holdsBought } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
@@ -53,6 +54,7 @@ export async function submitDetails(
     { currentYear, country, asksGuardianConsent: guardianConsent !== null },
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
+  const email = details.personalEmail.toLowerCase();
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
     with saved as (
@@ -63,9 +65,17 @@ export async function submitDetails(
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = ${attemptsAnew},
-      ${leaveContactOfOther(details.personalEmail)}
+      crm_known = case
+        when lower(details ->> 'personalEmail') <> ${email} and exists (
+          select from person where id = person_id and found_contact_id is not null and contact_id is null) then '{}'
+        when crm_known = '{}' then (select case when made_contact then '{}' else profile end from person where id = person_id)
+        else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
-    returning uuid, programme
+    returning uuid, programme, person_id
+    ), known as (
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
+        found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
+      from saved where person.id = person_id and not ${holdsBought('person.id', 'membership')}
     ), due as (${insertReminders(deps, uuid)})
     select uuid from saved`.execute(deps.database);
     return rows[0];

@@ -67,8 +67,8 @@ async function readLeftJoin(
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
       ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
         or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
-        or exists (select from contact where is_member and person_words(profile) @@ ${named}
-          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(contact.email))) as "isMember",
+        or exists (select from person where is_member and person_words(profile) @@ ${named}
+          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isMember",
       exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
       exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
       (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})

@@ -3,7 +3,7 @@ import type { MembershipType } from '#core/product.ts';
 import { isRecordId } from '../contacts/contacts.ts';
 import { lookAtContacts, wasAtHubspot } from '../contacts/followContacts.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { presentId, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { personOf, type SaleRefusal, saleRefusal } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 
 /** For whom a link is. */
@@ -52,12 +52,12 @@ export async function recipientsOf(
     },
   );
   const { rows } = await sql<Row>`
-    select given, contact.id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
+    select given, person.contact_id as id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
       deleted_at is not null as "isDeleted",
-      ${wasAtHubspot} or exists (select from invitation where contact_id = contact.id) as "isKnown",
-      ${sells === null ? sql`null` : saleRefusal(sells, 'contact.id')} as sale
+      ${wasAtHubspot} or exists (select from invitation where person_id = person.id) as "isKnown",
+      ${sells === null ? sql`null` : saleRefusal(sells, 'person.id')} as sale
     from unnest(${contactIds}::text[]) with ordinality as contacts (given, place)
-      left join contact on contact.id = ${presentId(sql.ref('given'))}
+      left join person on person.id = ${personOf('given')}
     order by place`.execute(database);
   return rows.map((row) => {
     const { given, id, name } = row;

@@ -93,7 +93,7 @@ async function joinsOf(
         where lower(receipt_email) = ${email} and status = 'succeeded'
           and exists (select from join_session where uuid = session_uuid and details is null)
       ) as found
-      join join_session session using (uuid) left join contact on contact.id = session.contact_id
+      join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}
       order by lower(${firstName}), lower(${lastName}), is_paid desc, session.created_at desc
     ) as joins order by is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);

@@ -3,13 +3,13 @@ import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { HeldJoin, Holding } from '#core/holding.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
+import { alikeTo } from '../people/alike.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isAmong } from '../session/holding.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { hasLine } from '../session/orderLines.ts';
-import { payer } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
@@ -89,7 +89,7 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
     if ((error as { constraint?: string }).constraint !== 'join_session_one_paying') throw error;
     const { rows } = await sql<{ uuid: string; is_under_way: boolean }>`
       select other.uuid, other.paying_since > now() - make_interval(secs => ${UNDER_WAY_SECONDS}) as is_under_way
-      from join_session other join join_session own using (contact_id)
+      from join_session other join join_session own using (person_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
     const [other] = rows;
     if (other && (await settlePaying(deps, other.uuid, 'look')) === 'paying') {
@@ -121,8 +121,7 @@ async function tryToFreeze(
         not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
           select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
           where ${isAmong(joinsOfBrowser)} and paid.uuid <> join_session.uuid and held.type = 'membership'
-            and paid.payer = (
-              select ${payer} from (select join_session.details, join_session.contact_id) as session left join contact on contact.id = session.contact_id)
+            and paid.person_id in ${alikeTo(sql`join_session.person_id`)}
         ) as asks
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (

@@ -34,7 +34,7 @@ export async function readPayer(
     select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
       ${shortName} as name,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
-    from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
+    from join_session session join payment on intent_id = ${paymentIntent} left join person on person.id = session.person_id
     where session.uuid = ${uuid}`.execute(deps.database);
   const { customer_id, payment_method_id, saves_card, emails, name, ...counted } = rows[0]!;
   const card = {

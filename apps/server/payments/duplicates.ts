@@ -35,7 +35,7 @@ export async function duplicatesOf(
     'intentId' in by
       ? sql`intent_id = ${by.intentId}`
       : sql`session_uuid in (
-          select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.contact_id = own.contact_id
+          select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.person_id = own.person_id
           where own.uuid = ${by.uuid})`;
   const { rows } = await sql<{
     kind: Duplicate['kind'];

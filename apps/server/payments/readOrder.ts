@@ -8,13 +8,7 @@ import { summarise } from '#core/orderSummary.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isOpenTo } from '../session/holding.ts';
-import {
-  contactOfJoin,
-  holdsBought,
-  orderRefusal,
-  refusedSale,
-  type SaleRefusal,
-} from '../session/members.ts';
+import { holdsBought, orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -85,9 +79,9 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id, ${holdsBought(contactOfJoin('session'), 'membership_upgrade')} as holds_upgrade,
+    select state, revision, upsell_product_id, ${holdsBought('session.person_id', 'membership_upgrade')} as holds_upgrade,
       ${payerEmails} as emails,
-      json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
+      json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
@@ -99,7 +93,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       provider_failures, ${orderRefusal('session')} as refusal,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
-    from join_session session left join contact on contact.id = contact_id
+    from join_session session left join person on person.id = session.person_id
     where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')} and ${isOpenTo(holding)}`.execute(
     deps.database,
   );

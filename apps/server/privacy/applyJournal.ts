@@ -52,7 +52,8 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
 async function emailsByHash(database: Database): Promise<Map<string, string>> {
   const { rows } = await sql<{ email: string }>`
     select lower(email) as email from letter union select lower(receipt_email) from payment
-    union select lower(email) from pass_request union select lower(email) from contact
+    union select lower(email) from pass_request union select lower(email) from person
+    union select lower(details ->> 'personalEmail') from person where details is not null
     union select lower(btrim(given)) from join_session,
       lateral (values (details ->> 'personalEmail'), (details ->> 'schoolEmail')) as emails (given)`.execute(
     database,

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
@@ -42,6 +42,10 @@ export async function eraseJoins(
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
   await beforeRemoval();
 
+  const { rows: persons } = await sql<{ id: number }>`
+    select distinct person_id as id from join_session where uuid = ${these} and person_id is not null order by 1`.execute(
+    trx,
+  );
   const { rows: paid } = await sql<{ uuid: string }>`
     select uuid from join_session session where uuid = ${these} and (
       exists (select from payment where session_uuid = session.uuid and status in ('succeeded', 'duplicate'))
@@ -60,6 +64,10 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
+  await forgetDetails(
+    trx,
+    persons.map(({ id }) => id),
+  );
   // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
   // Removes the files before the commit. If a removal failed after the commit, no row would be left by which the file could be
@@ -74,13 +82,34 @@ export async function eraseJoins(
   };
 }
 
+/** Removes what erased joins told of their persons. A person of whom nothing else is known is removed. */
+async function forgetDetails(trx: Kysely<Tables>, persons: readonly number[]): Promise<void> {
+  const these = sql`any(${persons}::bigint[])`;
+  await sql`
+    update person set details = null, likeness = null
+    where id = ${these} and not exists (select from join_session where person_id = person.id)`.execute(trx);
+  await removeUnused(trx, sql`id = ${these} and contact_id is null`);
+}
+
+/** Removes the persons who meet the condition `which` on `person` and to whom no other row refers. */
+export async function removeUnused(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    delete from person where ${which}
+      and not exists (select from join_session where person_id = person.id)
+      and not exists (select from membership where person_id = person.id)
+      and not exists (select from invitation where person_id = person.id)
+      and not exists (select from document where person_id = person.id)
+      and not exists (select from person other where other.merged_into = person.id and not (
+        select ${which} from person where person.id = other.id))`.execute(trx);
+}
+
 /**
  * Removes the personal data from joins with money, and keeps the data that an accountant needs. Returns how many rows about money
  * are kept.
  */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
-  // A trigger clears the personal columns of the row, now and at each later change (migration 0022).
+  // A trigger clears the personal columns of the row, now and at each later change (the schema's trigger zz_keep_join_erased).
   await sql`update join_session set erased_at = coalesce(erased_at, now()) where uuid = ${these}`.execute(
     trx,
   );
@@ -89,7 +118,7 @@ async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<numb
       card_brand = null, card_last4 = null, saves_card = null
     where session_uuid = ${these}`.execute(trx);
   await sql`
-    update membership set contact_id = null, member_number = null, is_unlisted = true, has_letters = true
+    update membership set person_id = null, member_number = null, is_unlisted = true, has_letters = true
     where session_uuid = ${these}`.execute(trx);
   await sql`update shipment set note = null where session_uuid = ${these}`.execute(trx);
   const { rows } = await sql<{ count: number }>`

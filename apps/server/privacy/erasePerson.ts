@@ -10,7 +10,7 @@ import { DEFAULT_TIMEOUT_MS } from '../providers/hubspot/calls.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
-import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
+import { type Erased, eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHash, findPerson, isOfAnother, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
@@ -224,8 +224,12 @@ async function eraseAtHubspot(
   return { erased: all, others: [...others] };
 }
 
-/** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
+/** SQL for whether a `person` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
+
+/** SQL for the ids of the persons who are these contacts. */
+const personsOf = (contacts: readonly string[]) =>
+  sql`(select id from person where contact_id = any(${contacts}::text[]))`;
 
 /** Returns the contacts among `contacts` that have data, an invitation or a document from before the time `before`. */
 export async function contactsOf(
@@ -234,16 +238,18 @@ export async function contactsOf(
   before: Date,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select given as id from unnest(${contacts}::text[]) as given
-    where exists (select from contact where id = given and ${isBefore(before)} and (deleted_at is null or profile <> '{}'))
-      or exists (select from invitation where contact_id = given and created_at < ${before})
-      or exists (select from document where contact_id = given and created_at < ${before})`.execute(database);
+    select contact_id as id from person where contact_id = any(${contacts}::text[]) and (
+      ${isBefore(before)} and (deleted_at is null or profile <> '{}')
+      or exists (select from invitation where person_id = person.id and created_at < ${before})
+      or exists (select from document where person_id = person.id and created_at < ${before}))`.execute(
+    database,
+  );
   return rows.map(({ id }) => id);
 }
 
 /**
- * Erases contacts: their invitations, their resumes and their rows of the mirror. If other rows refer to a contact's row, the row
- * stays with nothing but its id. With `before`, rows that are newer than that time stay unchanged.
+ * Erases the persons who are these contacts: their invitations, their resumes and what is known of them. If other rows refer to a
+ * person's row, the row stays with nothing but its ids. With `before`, rows that are newer than that time stay unchanged.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -251,26 +257,20 @@ export async function eraseContacts(
   contacts: readonly string[],
   before: Date | null = null,
 ): Promise<{ rows: number; documents: number }> {
-  const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Locks the contacts, as storing a resume does. A resume that is uploaded during the erasure is therefore either stored before,
+  // Locks the persons, as storing a resume does. A resume that is uploaded during the erasure is therefore either stored before,
   // and found below, or refused afterwards.
-  await sql`select from contact where id = ${these} order by id for update`.execute(trx);
-  await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
+  const { rows: persons } = await sql<{ id: number }>`
+    select id from person where contact_id = any(${contacts}::text[]) order by id for update`.execute(trx);
+  const these = sql`any(${persons.map(({ id }) => id)}::bigint[])`;
+  await sql`delete from invitation where person_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
-    delete from document where contact_id = ${these} and ${isOld} returning storage_key`.execute(trx);
+    delete from document where person_id = ${these} and ${isOld} returning storage_key`.execute(trx);
   const emptied = await sql`
-    update contact set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now()
+    update person set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now(),
+      details = null, likeness = null, erased_at = now()
     where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
-  await sql`
-    delete from contact where id = ${these} and deleted_at = now()
-      and not exists (select from join_session where join_session.contact_id = contact.id)
-      and not exists (select from membership where membership.contact_id = contact.id)
-      and not exists (select from invitation where invitation.contact_id = contact.id)
-      and not exists (select from document where document.contact_id = contact.id)
-      and not exists (select from contact other where other.merged_into = contact.id and other.id <> all(${contacts}::text[]))`.execute(
-    trx,
-  );
+  await removeUnused(trx, sql`id = ${these} and erased_at = now()`);
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
@@ -283,7 +283,8 @@ export async function namesOf(
   const { rows } = await sql<{ name: string }>`
     select distinct concat_ws(' ', btrim(person ->> 'firstName'), btrim(person ->> 'lastName')) as name from (
       select details as person from join_session where uuid = any(${joins}::uuid[])
-      union all select profile from contact where id = any(${contacts}::text[])) as people
+      union all select details from person where id in ${personsOf(contacts)}
+      union all select profile from person where id in ${personsOf(contacts)}) as people
     where btrim(person ->> 'firstName') <> '' and btrim(person ->> 'lastName') <> ''`.execute(trx);
   return rows.map(({ name }) => name);
 }

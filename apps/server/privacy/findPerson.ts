@@ -35,8 +35,8 @@ export interface Person {
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from join_session own where own.hubspot_contact_id = ${contactId} and own.owns_hubspot_contact and own.details is not null
-      and own.erased_at is null and own.uuid <> all(${joins}))`;
+    select from person made join join_session own on own.person_id = made.id
+    where made.contact_id = ${contactId} and made.made_contact and own.details is not null and own.uuid <> all(${joins}))`;
 }
 
 /**
@@ -65,16 +65,18 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
     ), named as (
-      select id from contact where ((${isOf('profile')}) or lower(email) = ${email})
-        and not ${isOfAnother(sql`contact.id`, sql`array(select uuid from given)`)}
+      select contact_id as id from person where contact_id is not null and ((${isOf('profile')}) or lower(email) = ${email})
+        and not ${isOfAnother(sql`person.contact_id`, sql`array(select uuid from given)`)}
     ), created as (
-      select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
+      select contact_id as id from person join join_session on person_id = person.id where uuid in (select uuid from given) and made_contact
     ), contacts as (
       select id from named union select id from created
-      union select id from contact where merged_into in (select id from named)
+      union select merged.contact_id from person merged join person present on present.id = merged.merged_into
+        where present.contact_id in (select id from named) and merged.contact_id is not null
     ), joins as (
       select uuid from given
-      union select uuid from join_session where contact_id in (select id from contacts)
+      union select uuid from join_session join person on person.id = person_id where contact_id in (select id from contacts)
+      union select uuid from join_session join person on person.id = person_id where lower(person.details ->> 'personalEmail') = ${email}
     ), of_others as (
       select count(*) from (
         select session_uuid from letter where lower(email) = ${email}
@@ -83,7 +85,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
     )
     select array(select uuid::text from joins join join_session using (uuid) where erased_at is null order by 1) as joins,
       array(select id from contacts order by id) as contacts,
-      array(select distinct contact_id from join_session where uuid in (select uuid from joins)
+      array(select distinct contact_id from join_session join person on person.id = person_id where uuid in (select uuid from joins)
         and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
       ((select count(*) from pass_request where lower(email) = ${email})
         + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)

@@ -28,7 +28,7 @@ export async function filesAtHubspot(
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct crm_file_id as id from document
-    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or contact_id = any(${contacts}::text[]))`.execute(
+    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or person_id in (select id from person where contact_id = any(${contacts}::text[])))`.execute(
     database,
   );
   return rows.map(({ id }) => id);

@@ -61,8 +61,11 @@ export async function readPerson(
   };
   const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
   const isOfOthers = sql`(${theirJoins}) is not true`;
-  const isTheirContact = sql`contact_id = any(${contacts}::text[])`;
-  const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirContact}`);
+  const theirPersons = sql`(select id from person where contact_id = any(${contacts}::text[])
+    union select person_id from join_session join person on person.id = person_id
+      where uuid = any(${joins}::uuid[]) and coalesce(contact_id <> all(${others}::text[]), true))`;
+  const isTheirs = sql`person_id in ${theirPersons}`;
+  const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirs}`);
   const written = documents
     .filter(({ removed_at }) => removed_at === null)
     .map(({ storage_key, sha256, name }) => ({
@@ -75,8 +78,11 @@ export async function readPerson(
     }));
   // If the contact has another email, it may be another person. Therefore `crm_known` of its join, which has the values of the
   // contact in HubSpot, is left out.
+  const { rows: found } = await sql<{ id: number }>`
+    select id from person where contact_id = any(${others}::text[])`.execute(database);
+  const personsOfOthers = found.map(({ id }) => id);
   const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
-    others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
+    personsOfOthers.includes(Number(row.person_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [
     {
       title: 'Joins',
@@ -107,10 +113,10 @@ export async function readPerson(
     },
     { title: 'Documents', rows: documents },
     {
-      title: 'Contacts, as HubSpot told of them',
-      rows: await rowsOf('contact', sql`id = any(${contacts}::text[])`),
+      title: 'The person, with what HubSpot told of them',
+      rows: await rowsOf('person', sql`id in ${theirPersons}`),
     },
-    { title: 'Invitations', rows: await rowsOf('invitation', isTheirContact) },
+    { title: 'Invitations', rows: await rowsOf('invitation', isTheirs) },
     { title: 'Requests for links', rows: await rowsOf('pass_request', sql`lower(email) = ${email}`) },
     {
       title: 'Reminders stopped',

@@ -5,7 +5,7 @@ import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, hasEnded, hasLostBase, isContactOfJoin } from '../session/members.ts';
+import { hasEnded, hasLostBase } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash } from './findPerson.ts';
@@ -41,7 +41,7 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
     and not exists (select from membership where session_uuid = session.uuid and is_held)
     and not exists (select from membership upgrade where type = 'membership_upgrade' and is_held
-      and contact_id in (${contactOfJoin('session')}, session.hubspot_contact_id) and ${hasLostBase('upgrade')})`,
+      and person_id = session.person_id and ${hasLostBase('upgrade')})`,
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
@@ -69,7 +69,7 @@ function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawB
   const before = beforeOf(deps, stage);
   if (stage !== 'paid' || before === null) return which;
   return sql`${which} and not exists (select from join_session other
-    where other.state = 'paid' and other.erased_at is null and ${isContactOfJoin(contactOfJoin('session'), 'other')}
+    where other.state = 'paid' and other.erased_at is null and other.person_id = session.person_id
       and not exists (select from join_session session where session.uuid = other.uuid and ${mayGo(stage, before, which)}))`;
 }
 

@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
 import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
+import { likenessOf } from '#core/personKeys.ts';
 import {
   type GivenBack,
   isHeld,
@@ -11,19 +12,18 @@ import {
   operatorRefund,
   standingAfter,
 } from '#core/refunds.ts';
-import { noDetails } from '#core/studentDetails.ts';
+import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
-import type { Origin } from '../platform/database/types.ts';
+import type { Origin, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
-import { leaveContactOfOther } from '../session/leaveContact.ts';
-import { contactOfJoin } from '../session/members.ts';
+import { holdsBought } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
 
@@ -67,12 +67,6 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   await deps.database.transaction().execute(async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
-      if (contactId !== null)
-        await trx
-          .insertInto('contact')
-          .values({ id: contactId, profile: '{}' })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
       const details = {
         ...noDetails,
         firstName: firstName ?? '',
@@ -81,6 +75,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         // No payment can begin without agreement to the policies.
         agreeToPolicies: true,
       };
+      const typed = intent.receiptEmail && firstName && lastName ? details : null;
       await trx
         .insertInto('join_session')
         .values({
@@ -88,9 +83,9 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
           state: 'ordering',
           origin: origin as Origin,
           programme,
-          contact_id: contactId,
+          person_id: await personAgain(trx, contactId, typed),
           school,
-          details: intent.receiptEmail && firstName && lastName ? JSON.stringify(details) : null,
+          details: typed && JSON.stringify(typed),
           is_checkout_only: origin === 'checkout',
           has_agreed_to_policies: true,
           revision,
@@ -135,9 +130,30 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
   // The intent has the email of the join's details, unless Stripe does not accept that email.
   const expected = receiptEmail([join?.email ?? null]);
   if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
-  await sql`
-    update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, ${leaveContactOfOther(paid)}
-    where uuid = ${uuid}`.execute(database);
+  await database.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ person_id: number; details: StudentDetails }>`
+      update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, crm_known = '{}'
+      where uuid = ${uuid} returning person_id, details`.execute(trx);
+    const { person_id, details } = rows[0]!;
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, found_contact_id = null
+      where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
+  });
+}
+
+/** Returns the person of a join that is made again: the person of its contact or, without one, a new person with these details. */
+async function personAgain(
+  trx: Kysely<Tables>,
+  contactId: string | null,
+  details: StudentDetails | null,
+): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    insert into person (contact_id, details, likeness)
+    values (${contactId}, ${details && JSON.stringify(details)}::jsonb, ${details && likenessOf(details)})
+    on conflict (contact_id) do update set details = coalesce(person.details, excluded.details),
+      likeness = coalesce(case when person.details is null then excluded.likeness end, person.likeness)
+    returning coalesce(merged_into, id) as id`.execute(trx);
+  return rows[0]!.id;
 }
 
 /**
@@ -158,7 +174,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   }>`
     select programme, items, processing_fee_cents as fee_cents, coalesce((
       select json_agg(json_build_object('intentId', payment_intent, 'type', type)) from membership
-      where membership.contact_id = ${contactOfJoin('join_session')} and is_held and payment_intent <> ${intent.id}), '[]') as held
+      where membership.person_id = join_session.person_id and is_held and payment_intent <> ${intent.id}), '[]') as held
     from join_session join order_snapshot on session_uuid = uuid
     where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
   const [sold] = rows;

@@ -13,7 +13,6 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
-import { contactOfJoin } from '../session/members.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
@@ -194,7 +193,7 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
       case when snapshot.session_uuid is not null then json_build_object(
         'amountCents', snapshot.amount_cents, 'lines', snapshot.items) end as snapshot,
       (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held, 'isReplaced', exists (
-          select from membership other where other.contact_id = membership.contact_id and other.type = membership.type
+          select from membership other where other.person_id = membership.person_id and other.type = membership.type
             and other.is_held and other.id <> membership.id)))
         from membership where membership.payment_intent = asked.intent_id) as memberships
     from json_to_recordset(${JSON.stringify(asked)}::json) as asked (intent_id text, session_uuid uuid, kind text, revision integer)
@@ -335,7 +334,7 @@ async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipT
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
     select session.uuid, array_agg(left_over.type::text) as types
     from membership left_over join join_session session on session.uuid = left_over.session_uuid
-      join membership held on held.contact_id = ${contactOfJoin('session')} and held.type = left_over.type and held.id <> left_over.id
+      join membership held on held.person_id = left_over.person_id and held.type = left_over.type and held.id <> left_over.id
     where left_over.standing = 'active' and held.standing = 'active'
     group by session.uuid`.execute(deps.database);
   return rows;

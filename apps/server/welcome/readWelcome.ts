@@ -33,7 +33,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
           and snapshot.revision = payment.revision, jsonb_array_elements(items) as line
         where membership.session_uuid = session.uuid and (line ->> 'productId')::int = product_id), '[]') as bought
-    from join_session session left join contact on contact.id = contact_id
+    from join_session session left join person on person.id = session.person_id
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
   const programme = deps.society.programme(standing.programme);

@@ -7,7 +7,7 @@ import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 const COUNTED = 1_000_000;
 
 /** The tables with people. */
-const PEOPLE = ['join_session', 'invitation', 'contact'];
+const PEOPLE = ['join_session', 'invitation', 'person'];
 
 export interface PlannedTable {
   table: string;

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emailKey, likenessOf, nameKey } from './personKeys.ts';
+
+for (const [one, other] of [
+  ["O'Brien", 'O’Brien'],
+  ["O'Brien", 'OBRIEN'],
+  ["O'Brien", 'O`Brien'],
+  ["O'Brien", 'O´Brien'],
+  ["O'Brien", 'Oʼ Brien'],
+  ['José', 'Jose'],
+  ['José', 'Jose\u0301'],
+  ['ＪＯＳＥ', 'jose'],
+  ['Núñez', 'Nunez'],
+  ['Łuczak', 'Luczak'],
+  ['Søren', 'Soren'],
+  ['Đặng', 'Dang'],
+  ['Straßer', 'STRASSER'],
+  ['Æsir', 'Aesir'],
+  ['Œuvrard', 'oeuvrard'],
+  ['Þór', 'Thor'],
+  ['İpek', 'Ipek'],
+  ['Işık', 'isik'],
+  ['Mary  Ann', 'Mary-Ann'],
+  ['Mary\u00a0Ann', 'Mary Ann'],
+  ['Smith, Jr.', 'Smith Jr'],
+  ['Al‑Amin', 'Al-Amin'],
+  ['Ga\u00adrcia', 'Garcia'],
+  ['Ковалёв', 'Ковалев'],
+  ['Παπαδόπουλος', 'ΠΑΠΑΔΟΠΟΥΛΟΣ'],
+  ['Keʻala', "Ke'ala"],
+  ['ｶﾞ', 'ガ'],
+  ['김철수', '김철수'],
+] as const)
+  test(`the names ${one} and ${other} are alike`, () => {
+    assert.equal(nameKey(one), nameKey(other));
+    assert.notEqual(nameKey(one), '');
+  });
+
+for (const [one, other] of [
+  ['किरण', 'करण'],
+  ['が', 'か'],
+  ['مُحَمَّد', 'حمد'],
+  ['Sam', 'Sami'],
+  ['Иван', 'Ivan'],
+  ['กำ', 'กา'],
+] as const)
+  test(`the names ${one} and ${other} are not alike`, () => assert.notEqual(nameKey(one), nameKey(other)));
+
+test('a name of spaces, punctuation or characters that nobody sees has no key, and is like nobody', () => {
+  for (const name of ['', ' ', "'", '--', '\u200b', '\u00ad', '.', '“”', '´'])
+    assert.equal(nameKey(name), '', JSON.stringify(name));
+  assert.equal(likenessOf({ email: 'a@example.com', firstName: '-', lastName: 'Rivera' }), null);
+});
+
+test('a key of a key is the key', () => {
+  for (const name of ['O’Brien', 'Straßer', 'İpek', 'Παπαδόπουλος', 'が', 'किरण'])
+    assert.equal(nameKey(nameKey(name)), nameKey(name));
+});
+
+test('emails are alike in whatever case, and without what surrounds them', () => {
+  for (const email of [
+    'Ada@Example.com',
+    ' ada@example.com ',
+    'mailto:ada@example.com',
+    'Ada <ada@example.com>',
+  ])
+    assert.equal(emailKey(email), 'ada@example.com');
+  assert.notEqual(emailKey('a.da@example.com'), emailKey('ada@example.com'));
+});
+
+test('first and last name are compared apart, and the personal email goes before the contact’s', () => {
+  const of = (firstName: string, lastName: string) =>
+    likenessOf({ email: 'a@example.com', firstName, lastName });
+  assert.notEqual(of('Ann', 'Marie Lee'), of('Ann Marie', 'Lee'));
+  assert.equal(of('Ann Marie', 'Lee'), of('Annmarie', 'LEE'));
+  assert.equal(
+    likenessOf({
+      personalEmail: 'a@example.com',
+      email: 'b@example.com',
+      firstName: 'Ann Marie',
+      lastName: 'Lee',
+    }),
+    of('Ann Marie', 'Lee'),
+  );
+});
