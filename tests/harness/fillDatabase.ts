@@ -46,7 +46,7 @@ const person = `'firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' 
   'personalEmail', 'person' || n || '@example.com', 'schoolEmail', '', 'highSchoolName', 'Austin High School', 'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'`;
 
 const statements = [
-  `insert into contact (id, profile, email, is_member, fetched_at, created_at)
+  `insert into person (contact_id, profile, email, is_member, fetched_at, created_at)
    select contact, json_build_object(${person}, 'address', n || ' Oak Street', 'zip', '78701', 'acceptedPrivacyPolicy', false),
      'person' || n || '@example.com', is_paid and is_invited, at, at
    from (${joins}) as joins`,

@@ -111,7 +111,7 @@ export async function invite(database: pg.Client, first: number, last: number): 
     const numbers = Array.from({ length: Math.min(10_000, last - from + 1) }, (_, index) => from + index);
     await database.query(
       `with person (id, email, code) as (select * from unnest($1::text[], $2::text[], $3::text[])), known as (
-         insert into contact (id, profile, email, fetched_at)
+         insert into person (contact_id, profile, email, fetched_at)
          select id, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, now() from person
        )
        insert into invitation (code, contact_id) select code, id from person`,

@@ -18,8 +18,13 @@ const edit = (contactId: string, properties: Record<string, string>) =>
 const rule = (rule: object | null) =>
   control(server.hubspotUrl, rule ? 'POST' : 'DELETE', 'rules', rule ?? undefined);
 const profileOf = async (id: string) =>
-  (await server.deps.database.selectFrom('contact').select('profile').where('id', '=', id).executeTakeFirst())
-    ?.profile;
+  (
+    await server.deps.database
+      .selectFrom('person')
+      .select('profile')
+      .where('contact_id', '=', id)
+      .executeTakeFirst()
+  )?.profile;
 
 test("a join that is made while staff edit the contact keeps the staff's fields, and writes what the member changed", async () => {
   const client = server.client();
@@ -314,7 +319,7 @@ test('what HubSpot told us a while ago answers at once and is refreshed behind',
   const uuid = await startJoin(client, 'HONOR103');
   await client.call('getContact', { params: { uuid } });
   await edit('103', { firstname: 'Samuel' });
-  await sql`update contact set fetched_at = now() - interval '11 minutes' where id = '103'`.execute(
+  await sql`update person set fetched_at = now() - interval '11 minutes' where contact_id = '103'`.execute(
     server.deps.database,
   );
   const now = await client.call('getContact', { params: { uuid } });

@@ -191,7 +191,7 @@ test('memberships of before are those of the contact that their join created, bu
   await sql`update membership set contact_id = null where session_uuid in (${first.uuid}, ${second.uuid})`.execute(
     database,
   );
-  await sql`update contact set is_member = false where id = ${second.id}`.execute(database);
+  await sql`update person set is_member = false where contact_id = ${second.id}`.execute(database);
   const browser = server.client();
   // While HubSpot is down, nothing shows that the contact is a member, so the link sells a second membership, as the previous
   // version did.

@@ -29,8 +29,11 @@ import { syncContacts } from './syncContacts.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { atCrm, person, sync, contactOf, ways } = hubspotPeople(server);
 const profileOf = async (id: string) =>
-  (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
-    .rows[0]?.profile;
+  (
+    await sql<{ profile: object }>`select profile from person where contact_id = ${id}`.execute(
+      server.background,
+    )
+  ).rows[0]?.profile;
 /** Buys a membership by a signed checkout link, and so without student details. `meanwhile` runs before the payment. */
 async function boughtByLink(id: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<string> {
   const client = server.client();
@@ -64,7 +67,7 @@ for (const [way, learn] of ways)
     await atCrm('DELETE', `/${id}`);
     await learn(id);
     assert.deepEqual(await profileOf(id), {});
-    const mirrored = server.deps.database.selectFrom('contact').select('email').where('id', '=', id);
+    const mirrored = server.deps.database.selectFrom('person').select('email').where('contact_id', '=', id);
     assert.deepEqual(await mirrored.execute(), [{ email: null }]);
     const uuid = await startJoin(client, code);
     const shown = (await client.call('getContact', { params: { uuid } })).data;
@@ -138,7 +141,7 @@ test('a sync learns of every deletion, however many there were', async () => {
   for (const { id } of people) await atCrm('DELETE', `/${id}`);
   await sync();
   const { rows } = await sql<{ left: number }>`
-    select count(*)::int as left from contact where id = any(${people.map(({ id }) => id)}) and (profile <> '{}' or email is not null)`.execute(
+    select count(*)::int as left from person where contact_id = any(${people.map(({ id }) => id)}) and (profile <> '{}' or email is not null)`.execute(
     server.background,
   );
   assert.equal(rows[0]!.left, 0);
@@ -153,7 +156,7 @@ test('a sync learns in turn of contacts that were deleted for good, which HubSpo
     Promise.all(gone.map(async ({ id }) => JSON.stringify(await profileOf(id)).includes('Lovelace')));
   for (const { id: objectId } of gone) await atCrm('POST', '/gdpr-delete', { objectId });
   assert.deepEqual(await known(), [true, true]);
-  const { n } = (await sql<{ n: number }>`select count(*)::int as n from contact`.execute(server.background))
+  const { n } = (await sql<{ n: number }>`select count(*)::int as n from person`.execute(server.background))
     .rows[0]!;
   const deps = { ...server.deps, database: server.background };
   for (let looked = 0; looked < n; looked += LARGEST_PAGE)
@@ -216,7 +219,7 @@ for (const [when, learn] of [
 test('who has paid by a link is a member in HubSpot once staff have restored the contact there and send the join again', async (t) => {
   const { id } = await person();
   const uuid = await boughtByLink(id);
-  await sql`update contact set deleted_at = now() where id = ${id}`.execute(server.background);
+  await sql`update person set deleted_at = now() where contact_id = ${id}`.execute(server.background);
   const deleted = { ...server.hubspot, readContacts: async () => new Map() };
   await pushDue({ ...server.deps, database: server.background }, deleted);
   assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
@@ -231,7 +234,7 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
   const uuid = await boughtByLink(id);
   await deliver(server);
   // Simulates that the server knows that the contact was deleted in HubSpot, but not yet that it was restored there.
-  await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
+  await sql`update person set deleted_at = now(), profile = '{}' where contact_id = ${id}`.execute(
     server.background,
   );
   const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
@@ -318,7 +321,7 @@ test('an upgrade by link whose contact was deleted is linked to another one of t
 });
 
 test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
-  await sql`insert into contact (id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
+  await sql`insert into person (contact_id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
     server.background,
   );
   await sql`insert into invitation (code, contact_id) values ('MISTYPEDID', '700700701')`.execute(
@@ -344,7 +347,7 @@ test('a member whose invitation names a contact that HubSpot never had is linked
 
 test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
   const id = '700700700';
-  await sql`insert into contact (id, profile) values (${id}, '{"firstName": "Ada"}')`.execute(
+  await sql`insert into person (contact_id, profile) values (${id}, '{"firstName": "Ada"}')`.execute(
     server.background,
   );
   await server.deps.contacts.refresh(id);
@@ -425,7 +428,7 @@ for (const [way, learn] of ways)
 test('a contact that was restored in HubSpot is shown again, and is told of what they buy', async () => {
   const { id, code } = await person();
   await server.deps.contacts.refresh(id);
-  await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
+  await sql`update person set deleted_at = now(), profile = '{}' where contact_id = ${id}`.execute(
     server.background,
   );
   assert.equal(await server.deps.contacts.refresh(id), 'known');

@@ -63,7 +63,7 @@ for (const [way, learn] of ways.slice(0, 2))
     assert.equal((await contactOf(open)).contact_id, merged);
     const gone = [one.id, two.id].filter((id) => id !== merged);
     const { rows } = await sql`
-      select distinct profile, email, is_member from contact where id = any(${gone})`.execute(
+      select distinct profile, email, is_member from person where contact_id = any(${gone})`.execute(
       server.background,
     );
     assert.deepEqual(
@@ -290,7 +290,9 @@ test('a join that was refunded leaves the member whose contact its own was merge
 test('a contact that was merged into one that is merged again stands for the last, though HubSpot names the last merge alone', async () => {
   const ids = ['9001', '9002', '9003'];
   for (const [index, present] of ids.entries()) {
-    await sql`insert into contact (id, fetched_at) values (${present}, now())`.execute(server.background);
+    await sql`insert into person (contact_id, fetched_at) values (${present}, now())`.execute(
+      server.background,
+    );
     const properties = { hs_merged_object_ids: ids[index - 1] ?? null };
     await followMerges(server.background, [{ id: present, properties, createdAt: new Date().toISOString() }]);
   }
@@ -454,7 +456,7 @@ test('what HubSpot says of a contact moves no code of another one, and ends no m
     { id: two.id, properties: { invitation_code: one.code }, createdAt },
   ]);
   const { rows } = await sql<{ contact_id: string; is_member: boolean }>`
-    select contact_id, is_member from invitation join contact on id = contact_id where code = ${one.code}`.execute(
+    select contact_id, is_member from invitation join person on id = contact_id where code = ${one.code}`.execute(
     server.background,
   );
   assert.deepEqual(rows, [{ contact_id: one.id, is_member: true }]);

@@ -18,7 +18,7 @@ const server = await sharedServer();
 async function invite(prefix: string): Promise<void> {
   await sql`
     with people as (
-      insert into contact (id, profile, email) select ${prefix} || n, '{"firstName": "Imported"}', ${prefix} || n || '@example.com'
+      insert into person (contact_id, profile, email) select ${prefix} || n, '{"firstName": "Imported"}', ${prefix} || n || '@example.com'
       from generate_series(1, ${JOINS}::int) n returning id
     )
     insert into invitation (code, contact_id) select 'OUT' || id, id from people`.execute(

@@ -58,9 +58,9 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
 const isMemberHere = async (id: string) =>
   (
     await deps.database
-      .selectFrom('contact')
+      .selectFrom('person')
       .select('is_member')
-      .where('id', '=', id)
+      .where('contact_id', '=', id)
       .executeTakeFirstOrThrow()
   ).is_member;
 

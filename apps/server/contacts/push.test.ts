@@ -130,7 +130,7 @@ test('a record on which HubSpot fails every time keeps no other from being deliv
 });
 
 test('a contact that HubSpot does not know is set aside with its reason and blocks no other', async () => {
-  await sql`insert into contact (id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
+  await sql`insert into person (contact_id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
     server.deps.database,
   );
   await sql`insert into invitation (code, contact_id) values ('IMPORTED7', '777777')`.execute(

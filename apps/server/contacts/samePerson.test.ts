@@ -362,9 +362,9 @@ test('what HubSpot was told while a membership ended does not make its contact a
   await pushDue({ ...server.deps, database: server.background }, server.hubspot);
   assert.deepEqual([told.mock.callCount(), await statusOf(id)], [1, 'member']);
   const { is_member } = await server.deps.database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('is_member')
-    .where('id', '=', id)
+    .where('contact_id', '=', id)
     .executeTakeFirstOrThrow();
   assert.equal(is_member, false);
   await deliver(server);

@@ -35,7 +35,7 @@ async function startServer(t: TestContext, env: Record<string, string>): Promise
 /** Inserts finished joins: half have a contact in HubSpot, and half do not. */
 async function finishJoins(database: Database): Promise<void> {
   await sql`
-    insert into contact (id, profile, email, fetched_at)
+    insert into person (contact_id, profile, email, fetched_at)
     select (${FIRST_CONTACT} + n)::text, json_build_object('firstName', 'Before', 'city', 'Austin'), 'known' || n || '@example.com', now()
     from generate_series(1, ${JOINS / 2}::int) n`.execute(database);
   await sql`

@@ -254,14 +254,14 @@ test('while the key may not upload files, a document waits, and is attached with
 
 test('a document of a join whose contact was deleted is attached to the one that the join got instead', async () => {
   const { uuid, id } = await uploaded('transcript.pdf', '104');
-  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  await sql`update person set deleted_at = now() where contact_id = '104'`.execute(server.deps.database);
   assert.equal(await attach(), 0, 'it waits for that one');
   await sql`update join_session set hubspot_contact_id = '103', owns_hubspot_contact = true where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   assert.equal(await attach(), 1);
   await onceAttached(id, '103');
-  await sql`update contact set deleted_at = null where id = '104'`.execute(server.deps.database);
+  await sql`update person set deleted_at = null where contact_id = '104'`.execute(server.deps.database);
 });
 
 test('what retention has removed before it was attached is neither refused nor due, and staff cannot have it sent again', async (t) => {

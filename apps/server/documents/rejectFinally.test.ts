@@ -214,12 +214,12 @@ test('a letter of a final rejection does not say that money went back when Strip
 
 test('an upgrade that staff allowed after a final rejection says nothing of that', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7302', profile: '{}' }).execute();
+  await database.insertInto('person').values({ contact_id: '7302', profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
   // Simulates that staff have made the contact a member in HubSpot, and that the mirror has read this.
-  await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
+  await database.updateTable('person').set({ is_member: true }).where('contact_id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
   await upload(upgrade.client, upgrade.uuid);
@@ -319,7 +319,7 @@ test('a document that was stored with an upgrade by link before is decided with 
 
 test('an upgrade by link stays when a join that its holder had before is rejected, and goes back with its own base', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7301', profile: '{}' }).execute();
+  await database.insertInto('person').values({ contact_id: '7301', profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code: 'ANEW7301', contact_id: '7301' }).execute();
   const first = await uploaded('ANEW7301');
   await refundJoin(server.deps, first.uuid, membershipOnly);

@@ -64,9 +64,9 @@ test('personal and school codes are taken, and again changes nothing', async () 
     { code: 'SCHOOL1', contact_id: null, school: 'Roosevelt High School, East' },
   ]);
   const { profile } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', '=', '201')
+    .where('contact_id', '=', '201')
     .executeTakeFirstOrThrow();
   assert.deepEqual(
     [profile.firstName, profile.email, profile.highSchoolName],
@@ -203,7 +203,7 @@ test('every bad line is named with its number and nothing of it is taken; the go
 
 test('what HubSpot told of a contact is not overwritten by an import', async () => {
   await database
-    .insertInto('contact')
+    .insertInto('person')
     .values({
       id: '401',
       profile: JSON.stringify({ firstName: 'From HubSpot' }),
@@ -213,9 +213,9 @@ test('what HubSpot told of a contact is not overwritten by an import', async () 
     .execute();
   await take(file(HEADER, 'KEEP1,401,From File,,,'));
   const { profile } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', '=', '401')
+    .where('contact_id', '=', '401')
     .executeTakeFirstOrThrow();
   assert.equal(profile.firstName, 'From HubSpot');
 });
@@ -224,9 +224,9 @@ test('what an import told of a contact stays, and a later one fills what was mis
   await take(file(HEADER, 'FILL1,402,Ada,,ada@example.com,'));
   await take(file(HEADER, 'FILL2,402,Other,Lovelace,other@example.com,'));
   const { profile, email } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select(['profile', 'email'])
-    .where('id', '=', '402')
+    .where('contact_id', '=', '402')
     .executeTakeFirstOrThrow();
   assert.deepEqual(
     [profile.firstName, profile.lastName, profile.email, email],
@@ -239,9 +239,9 @@ test('a file that is imported again after two contacts were merged leaves the co
   await take(again);
   await take(file(HEADER, 'MERGED2,302,Ada,Lee,,'));
   await database
-    .updateTable('contact')
+    .updateTable('person')
     .set({ merged_into: '302', profile: JSON.stringify({}), email: null })
-    .where('id', '=', '301')
+    .where('contact_id', '=', '301')
     .execute();
   await database
     .updateTable('invitation')
@@ -256,9 +256,9 @@ test('a file that is imported again after two contacts were merged leaves the co
     .executeTakeFirstOrThrow();
   assert.equal(contact_id, '302');
   const merged = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select(['email', 'profile'])
-    .where('id', '=', '301')
+    .where('contact_id', '=', '301')
     .executeTakeFirstOrThrow();
   assert.deepEqual(merged, { email: null, profile: {} });
 });

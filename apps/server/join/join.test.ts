@@ -241,7 +241,7 @@ test('a join that is paid is not continued by its code', async () => {
   await sql`update membership set standing = 'void' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  await sql`update contact set is_member = false, fetched_at = now() where id = '104'`.execute(
+  await sql`update person set is_member = false, fetched_at = now() where contact_id = '104'`.execute(
     server.deps.database,
   );
   assert.notEqual(await startJoin(client, 'HONOR104'), uuid);
@@ -281,7 +281,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
   assert.match(await invitation(nominated), /^You are nominating yourself/);
   // The contact's data have a school. A self-nomination must not reveal it.
-  await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
+  await sql`update person set profile = profile || '{"schoolName":"Lincoln High School"}' where contact_id = '103'`.execute(
     server.deps.database,
   );
   assert.match(
@@ -382,7 +382,7 @@ test('details are refused with every broken rule, and nothing is written', async
 test('what was submitted in this session wins over the contact', async () => {
   const client = server.client();
   const uuid = await startJoin(client);
-  await sql`update contact set profile = profile || '{"address2":"Apartment 7"}' where id = '101'`.execute(
+  await sql`update person set profile = profile || '{"address2":"Apartment 7"}' where contact_id = '101'`.execute(
     server.deps.database,
   );
   assert.equal((await client.call('getContact', { params: { uuid } })).data.address2, 'Apartment 7');

@@ -168,7 +168,7 @@ test('who paid with another join of the same email is not reminded, whatever bec
 test('an email that a receipt went to, one of a member in HubSpot, and a contact who is a member are not reminded', async () => {
   const [receipt, mirrored, invited] = [await leftJoin(), await leftJoin(), await leftJoin()];
   const profiled = await leftJoin();
-  await sql`insert into contact (id, is_member) values ('7776', true)`.execute(database);
+  await sql`insert into person (contact_id, is_member) values ('7776', true)`.execute(database);
   await sql`update join_session set contact_id = '7776' where uuid = ${invited.uuid}`.execute(database);
   const paid = await leftJoin();
   await order(paid.client, paid.uuid);
@@ -177,7 +177,7 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
     database,
   );
   await sql`
-    insert into contact (id, profile, is_member)
+    insert into person (contact_id, profile, is_member)
     values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, true),
       ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, true)`.execute(database);
   await after(1.1);
@@ -255,7 +255,7 @@ test('a society that reminds nobody any more sends none that was due, and makes 
 
 test('without an email, or policies agreed to, nobody is reminded; nor at an address that only a contact has', async () => {
   const [gone, open] = [await leftJoin(), await leftJoin()];
-  await sql`insert into contact (id, profile) values ('7778', '{"personalEmail": "known@example.com"}')`.execute(
+  await sql`insert into person (contact_id, profile) values ('7778', '{"personalEmail": "known@example.com"}')`.execute(
     database,
   );
   await sql`update join_session set details = details - 'personalEmail', contact_id = '7778' where uuid = ${gone.uuid}`.execute(

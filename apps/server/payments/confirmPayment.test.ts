@@ -157,7 +157,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   const holder = await lockHolder(t, server);
   // Makes both confirmations wait for a lock on the contact. This lock conflicts with their locks, but lets them insert rows that
   // refer to the contact.
-  await holder.query("select from contact where id = '104' for no key update");
+  await holder.query("select from person where contact_id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
   await holder.query('commit');

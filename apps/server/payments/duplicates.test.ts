@@ -21,8 +21,8 @@ const server = await sharedServer();
 /** Makes one join of the contact for each client (a separate browser), each with an open intent at Checkout. */
 async function joinsOfOne(contactId: string, clients: Client[]) {
   await server.deps.database
-    .insertInto('contact')
-    .values({ id: contactId, profile: '{}', email: 'jordan@example.com' })
+    .insertInto('person')
+    .values({ contact_id: contactId, profile: '{}', email: 'jordan@example.com' })
     .execute();
   await server.deps.database
     .insertInto('invitation')

@@ -19,12 +19,12 @@ async function receiptOf(intentId: string): Promise<string | null> {
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   await server.deps.database
-    .updateTable('contact')
+    .updateTable('person')
     .set({
       profile: JSON.stringify({ firstName: 'Jordan', lastName: 'Rivera', personalEmail: profile }),
       email,
     })
-    .where('id', '=', '102')
+    .where('contact_id', '=', '102')
     .execute();
   return data.joinSessionUuid;
 }
@@ -44,8 +44,8 @@ test('what HubSpot’s text field holds instead of an email keeps nobody from pa
 test('the receipt goes to the email that was given, whatever HubSpot has', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'given@example.com' });
-  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com","firstName":"Before"}', email = 'before@example.com'
-    where id = '102'`.execute(server.deps.database);
+  await sql`update person set profile = profile || '{"personalEmail":"before@example.com","firstName":"Before"}', email = 'before@example.com'
+    where contact_id = '102'`.execute(server.deps.database);
   const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
   assert.equal(data.billingEmail, 'given@example.com');
   const { id } = await openIntent(client, uuid);

@@ -179,7 +179,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   ]);
   const left = await sql`select from limit_count where name = 'pass links by email'`.execute(deps.database);
   assert.equal(left.rows.length, 0, 'nor by a hash');
-  const mirrored = await sql`select from contact where id = ${own[0]!.id}`.execute(deps.database);
+  const mirrored = await sql`select from person where contact_id = ${own[0]!.id}`.execute(deps.database);
   assert.equal(mirrored.rows.length, 0, 'nothing else refers to the contact');
   for (const text of texts) assert.ok(!out.toLowerCase().includes(text.toLowerCase()), text);
   assert.ok(out.endsWith(readFileSync(to, 'utf8')) && statSync(to).mode % 0o1000 === 0o600);

@@ -152,7 +152,7 @@ test('who joined anew after having been erased is not erased by the journal, and
     ).rows.map(({ name }) => name);
   const contact = async () =>
     (
-      await sql<{ email: string | null }>`select email from contact where id = ${contactId}`.execute(
+      await sql<{ email: string | null }>`select email from person where contact_id = ${contactId}`.execute(
         deps.database,
       )
     ).rows[0]?.email;
@@ -181,7 +181,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
 
   // Backdates the contact's row to before the erasure, as in a restored backup.
-  await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
+  await sql`update person set fetched_at = now() - interval '1 year' where contact_id = ${contactId}`.execute(
     deps.database,
   );
   assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
@@ -201,7 +201,7 @@ test('a contact that HubSpot has told of since the erasure stays, though an invi
   );
   assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
   const { rows } = await sql`
-    select email, exists (select from invitation where contact_id = id) as is_invited from contact where id = ${id}`.execute(
+    select email, exists (select from invitation where contact_id = id) as is_invited from person where contact_id = ${id}`.execute(
     deps.database,
   );
   assert.deepEqual(rows, [{ email, is_invited: false }]);

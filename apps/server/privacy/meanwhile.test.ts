@@ -85,9 +85,10 @@ test('a resume that arrives while its contact is erased is not kept, whether its
     assert.equal(answer.status, 404);
     await assertNoDocument();
   }
-  const { rows } = await sql`select from contact where id = ${named} and deleted_at is not null`.execute(
-    deps.database,
-  );
+  const { rows } =
+    await sql`select from person where contact_id = ${named} and deleted_at is not null`.execute(
+      deps.database,
+    );
   assert.equal(rows.length, 1);
 });
 

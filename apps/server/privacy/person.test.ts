@@ -219,7 +219,7 @@ test('a contact of another email stays when a join names it, and is told', async
   const { out } = await erase(t, email, '--yes');
   assert.match(out, /stays: contact 101, which a join names/);
   assert.deepEqual(await joinsLike(uuid), []);
-  const { rows } = await sql<{ email: string }>`select email from contact where id = '101'`.execute(
+  const { rows } = await sql<{ email: string }>`select email from person where contact_id = '101'`.execute(
     deps.database,
   );
   assert.ok(rows[0]!.email.length > 0);
@@ -230,7 +230,7 @@ test('a contact that HubSpot knows by the email is theirs, though the mirror has
   const { uuid } = await paidJoin(server, server.client(), 'HONOR104', { personalEmail: email });
   await deliver(server);
   const mirrored = () =>
-    sql<{ profile: object }>`select profile from contact where id = '104'`
+    sql<{ profile: object }>`select profile from person where contact_id = '104'`
       .execute(deps.database)
       .then(({ rows }) => JSON.stringify(rows[0]!.profile));
   assert.ok(!(await mirrored()).includes(email));

@@ -302,7 +302,7 @@ test('one that may not go yet does not put off the rest of a night', async (t) =
   await uploaded(client, uuid);
   await sql`update document set reviewed_at = now() - interval '50 days', created_at = now() - interval '100 days'
     where session_uuid = ${uuid}`.execute(deps.database);
-  await sql`insert into contact (id, profile) values ('4401', '{}')`.execute(deps.database);
+  await sql`insert into person (contact_id, profile) values ('4401', '{}')`.execute(deps.database);
   await sql`
     insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
     select gen_random_uuid(), 'resume', '4401', 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'

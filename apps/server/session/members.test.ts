@@ -25,7 +25,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const NO_MEMBER =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 const mirror = (contactId: string, isMember: boolean) =>
-  sql`update contact set is_member = ${isMember}, fetched_at = now() where id = ${contactId}`.execute(
+  sql`update person set is_member = ${isMember}, fetched_at = now() where contact_id = ${contactId}`.execute(
     server.deps.database,
   );
 const checkout = (client: Client, hubspotContactId: string, mainProductId: number) =>
@@ -41,9 +41,9 @@ const askToPay = (client: Client, uuid: string, amount: number) =>
 const isMirrored = async (id: string) =>
   (
     await server.deps.database
-      .selectFrom('contact')
+      .selectFrom('person')
       .select('is_member')
-      .where('id', '=', id)
+      .where('contact_id', '=', id)
       .executeTakeFirstOrThrow()
   ).is_member;
 

@@ -413,7 +413,7 @@ test('a contact whom the lost payment has made a member is not told to staff as 
 
 test('a payment counts as made when the card was charged, not when its form was opened', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '8101', profile: '{}' }).execute();
+  await database.insertInto('person').values({ contact_id: '8101', profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code: 'SLOW8101', contact_id: '8101' }).execute();
   t.after(() => (behind = 0));
   const HOUR_MS = 3_600_000;

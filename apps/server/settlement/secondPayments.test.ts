@@ -19,7 +19,7 @@ const { settleMissing, openJoin } = restored(server);
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);

@@ -55,7 +55,7 @@ async function upgraded(client: Client, uuid: string, intentId: string): Promise
 async function invited(contactId: string): Promise<string> {
   const code = `ONE${contactId}`;
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
   return code;
 }

@@ -174,7 +174,11 @@ test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade 
 test('an upgrade that goes back leaves a member whom HubSpot knows a member', async () => {
   const { database } = server.deps;
   const isMember = () =>
-    database.selectFrom('contact').select('is_member').where('id', '=', '105').executeTakeFirstOrThrow();
+    database
+      .selectFrom('person')
+      .select('is_member')
+      .where('contact_id', '=', '105')
+      .executeTakeFirstOrThrow();
   const bought = await database
     .selectFrom('membership')
     .select(['payment_intent', 'standing'])

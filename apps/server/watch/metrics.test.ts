@@ -89,7 +89,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
     sql`update join_session set updated_at = ${hours(1)}, profile_revision = profile_revision + 1 where uuid = ${uuid}`,
     sql`update letter set due_at = ${hours(2)}, next_try_at = now() + interval '4 hours'
       where session_uuid = ${uuid} and kind = 'confirmation'`,
-    sql`insert into contact (id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
+    sql`insert into person (contact_id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
     sql`insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
       values (${randomUUID()}, 'resume', '991', 'resume.pdf', 'application/pdf', 1, '', 'key', ${hours(3)})`,
     sql`insert into refund (intent_id, amount_cents, reason, status, created_at) values (${intentId}, 1, 'requested', 'due', ${hours(4)})`,
@@ -136,7 +136,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
     'delete from event_retry',
     'delete from document',
     'delete from letter where due_at <= now()',
-    'update contact set fill_at = null',
+    'update person set fill_at = null',
     "update join_session set crm_refusal = 'no', crm_revision = profile_revision - 1",
     `update join_session set crm_refusal = null, crm_revision = profile_revision, hubspot_contact_id = '992', owns_hubspot_contact = true where uuid = '${uuid}'`,
     `insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key)

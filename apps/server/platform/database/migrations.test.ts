@@ -37,7 +37,7 @@ async function databaseOf(last: string): Promise<void> {
 test('orders that are open when the server is brought up to date keep their lines, and stay what they were', async () => {
   await databaseOf('0006');
   await client.query(`
-    insert into contact (id) values ('101');
+    insert into person (contact_id) values ('101');
     insert into join_session (uuid, state, origin, programme, contact_id, revision, paying_since, upgrade) values
       ('11111111-1111-4111-8111-111111111111', 'ordering', 'invite', 'high-school', '101', 4, null, 'open'),
       ('22222222-2222-4222-8222-222222222222', 'paying', 'school', 'high-school', null, 1, now(), 'open'),
@@ -79,7 +79,7 @@ test('orders that are open when the server is brought up to date keep their line
 test('who has paid is known by email and name, and what was left in contacts that are not proven is looked at again', async () => {
   await databaseOf('0010');
   await client.query(`
-    insert into contact (id, profile, email) values ('101', '{"firstName": "Jordan", "lastName": "Rivera"}', 'Jordan@example.com');
+    insert into person (contact_id, profile, email) values ('101', '{"firstName": "Jordan", "lastName": "Rivera"}', 'Jordan@example.com');
     insert into join_session (uuid, state, origin, programme, contact_id, paid_at, details, crm_contact_id, crm_known, profile_revision, crm_revision) values
       ('11111111-1111-4111-8111-111111111111', 'paid', 'checkout', 'high-school', '101', now(), null, null, '{"city": "Austin"}', 1, 1),
       ('22222222-2222-4222-8222-222222222222', 'paid', 'school', 'high-school', null, now(),

@@ -203,7 +203,7 @@ test('the statements of what runs in the background read by index', async () => 
     ]);
     assert.equal(await sweepPayments(server.deps), 1);
     await sweepRefunds(server.deps);
-    await database.query("insert into contact (id, fill_at) values ('99990001', now())");
+    await database.query("insert into person (contact_id, fill_at) values ('99990001', now())");
     assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
     await database.query(
       "insert into schedule (name, reached_at, cursor) values ('contacts sync', now(), null), ('contacts look', now(), '9999')",
