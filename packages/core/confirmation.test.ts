@@ -101,7 +101,13 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ['an upgrade of a membership that has ended', { ...upgrade, holdsBase: false }, 'unwanted'],
   [
     'an upgrade that the contact has already',
-    { ...upgrade, heldByContact: ['membership', 'membership_upgrade'] },
+    {
+      ...upgrade,
+      held: [
+        { type: 'membership', isProven: true },
+        { type: 'membership_upgrade', isProven: true },
+      ],
+    },
     'unwanted',
   ],
   [

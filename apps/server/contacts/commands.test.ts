@@ -294,7 +294,9 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
     });
     assert.match((await run()).out, /^\d+ contacts read\.\n$/);
     assert.equal((await profileOf('104'))?.firstName, 'Priya');
-    const codes = await sql<{ code: string }>`select code from invitation where contact_id = '104'`.execute(
+    const codes = await sql<{
+      code: string;
+    }>`select code from invitation where person_id = (select id from person where contact_id = '104')`.execute(
       fresh.deps.database,
     );
     assert.deepEqual(codes.rows, [{ code: 'HONOR104' }]);

@@ -17,7 +17,6 @@ import { ordersListCommand } from '../fulfilment/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */
@@ -46,7 +45,8 @@ async function createdContact(uuid: string): Promise<string> {
   await deliver(server);
   const { id, isOwn } = await database
     .selectFrom('join_session')
-    .select(['hubspot_contact_id as id', 'owns_hubspot_contact as isOwn'])
+    .innerJoin('person', 'person.id', 'person_id')
+    .select(['contact_id as id', 'made_contact as isOwn'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
   assert.equal(isOwn, true);
@@ -179,75 +179,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The membership of `self` was not moved before, because the remaining contact held a membership of the same type. That other
-  // membership has ended now.
-  await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
-});
-
-test('memberships of before are those of the contact that their join created, but what the contact holds already stays, and staff are told', async () => {
-  const first = await member('created.before@example.com');
-  const second = await member('created.twice@example.com');
-  await sql`update membership set contact_id = null where session_uuid in (${first.uuid}, ${second.uuid})`.execute(
-    database,
-  );
-  await sql`update person set is_member = false where contact_id = ${second.id}`.execute(database);
-  const browser = server.client();
-  // While HubSpot is down, nothing shows that the contact is a member, so the link sells a second membership, as the previous
-  // version did.
-  await server.hubspotFault({ kind: 'status', status: 503 });
-  const { joinSessionUuid } = (await followLink(second.id, browser)).data;
-  await server.hubspotFault(null);
-  const intent = await openIntent(browser, joinSessionUuid);
-  await payByCard(server, intent.id);
-  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
-  for (let time = 0; time < 2; time++) await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [null]]);
-  const told = (await noticesOf(server, second.uuid)).filter((text) =>
-    text.includes('Give one of them back'),
-  );
-  assert.equal(told.length, 1);
-  assert.match(told[0]!, new RegExp(`${second.id}.* ${joinSessionUuid} and ${second.uuid}`));
-});
-
-test('of two memberships of one contact the first is brought to it, and staff are told of the second', async () => {
-  const first = await member('created.one@example.com');
-  const second = await member('created.other@example.com');
-  const both = [first.uuid, second.uuid];
-  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
-  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
-    database,
-  );
-  await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [null]]);
-  assert.match((await noticesOf(server, second.uuid)).join(), /Give one of them back/);
-});
-
-test('a membership that is held is brought to its contact together with an earlier one that has ended', async () => {
-  const first = await member('created.ended@example.com');
-  const second = await member('created.held@example.com');
-  const both = [first.uuid, second.uuid];
-  await refundJoin(server.deps, first.uuid, membershipOnly);
-  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
-  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
-    database,
-  );
-  await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [first.id]]);
-});
-
-test('a membership waits for a change of its join, and is brought to the contact that the join has then', async (t) => {
-  const { uuid } = await member('created.changing@example.com');
-  const other = await newContact(server, 'created.changed@example.com');
-  await sql`update membership set contact_id = null where session_uuid = ${uuid}`.execute(database);
-  await server.deps.contacts.refresh(other);
-  const holder = await lockHolder(t, server);
-  await holder.query('update join_session set hubspot_contact_id = $2 where uuid = $1', [uuid, other]);
-  const brought = bringAllMemberships(database);
-  assert.equal(await Promise.race([brought, waiting(holder, 1)]), 'waiting');
-  await holder.query('commit');
-  await brought;
-  assert.deepEqual(await contactsOf(uuid), [other]);
 });
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {
@@ -256,7 +188,6 @@ test('staff link a self-nomination to the contact that it created, or to another
   const moved = await member('created.moved@example.com');
   const other = await newContact(server, 'created.right@example.com');
   assert.equal((await runCommand(t, server, linkCommand, [moved.uuid, other])).code, 0);
-  await bringAllMemberships(database);
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
@@ -285,7 +216,6 @@ test('an upgrade that a link sold to a created contact goes along when staff lin
   assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
 });
 

@@ -324,7 +324,7 @@ test('a member whose invitation names a contact that HubSpot never had is linked
   await sql`insert into person (contact_id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
     server.background,
   );
-  await sql`insert into invitation (code, contact_id) values ('MISTYPEDID', '700700701')`.execute(
+  await sql`insert into invitation (code, person_id) values ('MISTYPEDID', (select id from person where contact_id = '700700701'))`.execute(
     server.background,
   );
   const { uuid } = await paidJoin(server, server.client(), 'MISTYPEDID', {

@@ -133,7 +133,7 @@ test('a contact that HubSpot does not know is set aside with its reason and bloc
   await sql`insert into person (contact_id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
     server.deps.database,
   );
-  await sql`insert into invitation (code, contact_id) values ('IMPORTED7', '777777')`.execute(
+  await sql`insert into invitation (code, person_id) values ('IMPORTED7', (select id from person where contact_id = '777777'))`.execute(
     server.deps.database,
   );
   const client = server.client();

@@ -191,6 +191,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   assert.deepEqual(more, []);
   const { contact_id } = await server.deps.database
     .selectFrom('join_session')
+    .innerJoin('person', 'person.id', 'person_id')
     .select('contact_id')
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();

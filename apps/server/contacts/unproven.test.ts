@@ -60,7 +60,8 @@ async function ownContactOf(uuid: string): Promise<string> {
 async function contactOfJoin(uuid: string) {
   return server.deps.database
     .selectFrom('join_session')
-    .select(['hubspot_contact_id as id', 'owns_hubspot_contact as isOwn'])
+    .innerJoin('person', 'person.id', 'person_id')
+    .select([sql<string | null>`coalesce(contact_id, found_contact_id)`.as('id'), 'made_contact as isOwn'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
 }

@@ -6,6 +6,7 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
@@ -51,7 +52,7 @@ async function uploaded(
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
   if (contactId !== null) await server.deps.contacts.refresh(contactId);
-  await sql`update join_session set contact_id = ${contactId} where uuid = ${uuid}`.execute(
+  await sql`update join_session set person_id = (select id from person where contact_id = ${contactId}) where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { name });
@@ -132,7 +133,7 @@ test('a resume reaches its contact too', async () => {
   const { id } = await server.deps.database
     .selectFrom('document')
     .select('id')
-    .where('contact_id', '=', '102')
+    .where('person_id', '=', personId('102'))
     .executeTakeFirstOrThrow();
   await onceAttached(id, '102');
   const { notes } = await held(id);
@@ -145,7 +146,7 @@ test('a document waits for the contact that its join creates', async () => {
   await deliver(server);
   assert.equal(await attach(), 1);
   const { rows } = await sql<{ contact: string }>`
-    select hubspot_contact_id as contact from join_session where uuid = ${uuid}`.execute(
+    select coalesce(contact_id, found_contact_id) as contact from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   await onceAttached(id, rows[0]!.contact);
@@ -412,13 +413,14 @@ test('a transcript whose contact was deleted is attached to the one that its joi
   const attached = async () => {
     await deliver(server);
     await attach();
-    const { id, hubspot_contact_id } = await server.deps.database
+    const { id, contact_id } = await server.deps.database
       .selectFrom('document')
       .innerJoin('join_session', 'uuid', 'session_uuid')
-      .select(['document.id', 'hubspot_contact_id'])
+      .innerJoin('person', 'person.id', 'join_session.person_id')
+      .select(['document.id', 'contact_id'])
       .where('session_uuid', '=', uuid)
       .executeTakeFirstOrThrow();
-    return { id, contactId: hubspot_contact_id! };
+    return { id, contactId: contact_id! };
   };
   const { contactId: gone } = await attached();
   await askHubspot(server.hubspotUrl, 'DELETE', `/${gone}`);

@@ -4,6 +4,7 @@ import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import {
   atStripe,
   chargeOf,
@@ -215,7 +216,10 @@ test('a letter of a final rejection does not say that money went back when Strip
 test('an upgrade that staff allowed after a final rejection says nothing of that', async (t) => {
   const { database } = server.deps;
   await database.insertInto('person').values({ contact_id: '7302', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'ANEW7302', person_id: personId('7302') })
+    .execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
   // Simulates that staff have made the contact a member in HubSpot, and that the mirror has read this.
@@ -320,7 +324,10 @@ test('a document that was stored with an upgrade by link before is decided with 
 test('an upgrade by link stays when a join that its holder had before is rejected, and goes back with its own base', async (t) => {
   const { database } = server.deps;
   await database.insertInto('person').values({ contact_id: '7301', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'ANEW7301', contact_id: '7301' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'ANEW7301', person_id: personId('7301') })
+    .execute();
   const first = await uploaded('ANEW7301');
   await refundJoin(server.deps, first.uuid, membershipOnly);
   const second = await uploaded('ANEW7301');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -53,7 +54,7 @@ test('a join is found by the id of the contact that it created in HubSpot', asyn
   await payOrder(server, client, uuid);
   await deliver(server);
   const { rows } = await sql<{ id: string }>`
-    select hubspot_contact_id as id from join_session where uuid = ${uuid} and owns_hubspot_contact`.execute(
+    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid} and owns_hubspot_contact`.execute(
     server.deps.database,
   );
   const { out } = await find(t, rows[0]!.id);
@@ -146,7 +147,7 @@ test('a join is found by its code even if the code leads to another contact now'
   const leadTo = (contactId: string) =>
     server.deps.database
       .updateTable('invitation')
-      .set({ contact_id: contactId })
+      .set({ person_id: personId(contactId) })
       .where('code', '=', 'HONOR104')
       .execute();
   await leadTo('103');

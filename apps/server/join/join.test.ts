@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { submitDetails } from './submitDetails.ts';
@@ -86,7 +87,7 @@ test('an expired code starts nothing, by either call', async () => {
     .call('initiateSchoolJoin', { body: { invitationCode: 'EXPIRED2025' } });
   assert.equal(status, 404);
   await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
-  await sql`insert into invitation (code, contact_id, expires_at) values ('EXPIRED101', '101', now())`.execute(
+  await sql`insert into invitation (code, person_id, expires_at) values ('EXPIRED101', (select id from person where contact_id = '101'), now())`.execute(
     server.deps.database,
   );
   const personal = { contactId: '101', invitationCode: 'EXPIRED101', isTOLA: true };
@@ -288,7 +289,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
     await invitation(await startJoin(client, 'HONOR103')),
     /through Lincoln High School, which named you/,
   );
-  await sql`update join_session set contact_id = '103' where uuid = ${nominated}`.execute(
+  await sql`update join_session set person_id = (select id from person where contact_id = '103') where uuid = ${nominated}`.execute(
     server.deps.database,
   );
   assert.match(await invitation(nominated), /^You are nominating yourself/);
@@ -307,7 +308,7 @@ test('a member is not let in again by code or link', async () => {
   const started = await server.deps.database
     .selectFrom('join_session')
     .select('uuid')
-    .where('contact_id', '=', '105')
+    .where('person_id', '=', personId('105'))
     .execute();
   assert.deepEqual(started, [], 'and nothing is written');
 });
@@ -325,7 +326,7 @@ test('a self-nomination needs the confirmation', async () => {
 
 test('a link to a contact starts a join, an unknown contact is told in the sentence of the catalogue', async () => {
   assert.equal((await server.client().call('initJoin', { params: { id: '102' }, body: {} })).status, 200);
-  await sql`insert into invitation (code, contact_id, programme) values ('LINKED102', '102', 'undergraduate')`.execute(
+  await sql`insert into invitation (code, person_id, programme) values ('LINKED102', (select id from person where contact_id = '102'), 'undergraduate')`.execute(
     server.deps.database,
   );
   const invited = await server.client().call('initJoin', { params: { id: '102' }, body: {} });

@@ -169,7 +169,9 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
   const [receipt, mirrored, invited] = [await leftJoin(), await leftJoin(), await leftJoin()];
   const profiled = await leftJoin();
   await sql`insert into person (contact_id, is_member) values ('7776', true)`.execute(database);
-  await sql`update join_session set contact_id = '7776' where uuid = ${invited.uuid}`.execute(database);
+  await sql`update join_session set person_id = (select id from person where contact_id = '7776') where uuid = ${invited.uuid}`.execute(
+    database,
+  );
   const paid = await leftJoin();
   await order(paid.client, paid.uuid);
   const { intentId } = await payOrder(server, paid.client, paid.uuid);
@@ -258,7 +260,7 @@ test('without an email, or policies agreed to, nobody is reminded; nor at an add
   await sql`insert into person (contact_id, profile) values ('7778', '{"personalEmail": "known@example.com"}')`.execute(
     database,
   );
-  await sql`update join_session set details = details - 'personalEmail', contact_id = '7778' where uuid = ${gone.uuid}`.execute(
+  await sql`update join_session set details = details - 'personalEmail', person_id = (select id from person where contact_id = '7778') where uuid = ${gone.uuid}`.execute(
     database,
   );
   await sql`update join_session set has_agreed_to_policies = false where uuid = ${open.uuid}`.execute(

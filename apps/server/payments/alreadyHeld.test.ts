@@ -125,7 +125,7 @@ test('a member whom an import invited, and who paid again while HubSpot was down
   await sql`insert into person (contact_id, profile) values (${id}, '{"firstName": "Jordan"}')`.execute(
     server.background,
   );
-  await sql`insert into invitation (code, contact_id) values ('IMPORTEDMEMBER', ${id})`.execute(
+  await sql`insert into invitation (code, person_id) values ('IMPORTEDMEMBER', (select id from person where contact_id = ${id}))`.execute(
     server.background,
   );
   await server.hubspotFault({ kind: 'cut', times: 1_000_000 });

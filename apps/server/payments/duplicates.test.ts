@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { personId } from '../../../tests/harness/personId.ts';
 import { chargeOf, failRefund } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -26,7 +27,7 @@ async function joinsOfOne(contactId: string, clients: Client[]) {
     .execute();
   await server.deps.database
     .insertInto('invitation')
-    .values({ code: `ONE${contactId}`, contact_id: contactId })
+    .values({ code: `ONE${contactId}`, person_id: personId(contactId) })
     .execute();
   return Promise.all(
     clients.map(async (client) => {

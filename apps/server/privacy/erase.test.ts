@@ -104,7 +104,9 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   await deliver(server);
   const { rows: own } = await sql<{
     id: string;
-  }>`select hubspot_contact_id as id from join_session where uuid = ${uuid}`.execute(deps.database);
+  }>`select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   assert.ok(own[0]!.id);
   await lookAtContacts(deps.database, server.hubspot, deps.society.crm.fields, [own[0]!.id]);
   await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });

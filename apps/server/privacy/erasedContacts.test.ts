@@ -24,7 +24,9 @@ test("a contact to whom somebody else's membership refers stays as an id, with n
   await deps.contacts.refresh(id);
   const guardian = { personalEmail: 'guardian.of.named@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
-  await sql`update membership set contact_id = ${id} where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`update membership set person_id = (select id from person where contact_id = ${id}) where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
   const mirrored = async () =>
     (
       await sql<{ profile: object; email: string | null; is_member: boolean }>`

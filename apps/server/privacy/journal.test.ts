@@ -148,7 +148,9 @@ test('who joined anew after having been erased is not erased by the journal, and
     (
       await sql<{
         name: string;
-      }>`select name from document where contact_id = ${contactId} order by name`.execute(deps.database)
+      }>`select name from document where person_id = (select id from person where contact_id = ${contactId}) order by name`.execute(
+        deps.database,
+      )
     ).rows.map(({ name }) => name);
   const contact = async () =>
     (
@@ -162,7 +164,7 @@ test('who joined anew after having been erased is not erased by the journal, and
 
   // HubSpot has not erased the contact, and the person joins again by a new invitation.
   await deps.contacts.refresh(contactId);
-  await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
+  await sql`insert into invitation (code, person_id) values ('ANEW2026', (select id from person where contact_id = ${contactId}))`.execute(
     deps.database,
   );
   await resume('new.pdf');
@@ -196,7 +198,7 @@ test('a contact that HubSpot has told of since the erasure stays, though an invi
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
   await deps.contacts.refresh(id);
-  await sql`insert into invitation (code, contact_id, created_at) values ('BEFORE2025', ${id}, now() - interval '1 year')`.execute(
+  await sql`insert into invitation (code, person_id, created_at) values ('BEFORE2025', (select id from person where contact_id = ${id}), now() - interval '1 year')`.execute(
     deps.database,
   );
   assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);

@@ -75,7 +75,9 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   // Another person's membership refers to the contact, so the erasure must keep the contact's id in the mirror.
   const guardian = { personalEmail: 'guardian@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
-  await sql`update membership set contact_id = ${named} where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`update membership set person_id = (select id from person where contact_id = ${named}) where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
   const alone = 'resume.alone@example.com';
   const emails = { [named]: byJoin, [await contactInMirror(alone)]: alone };
   for (const [contactId, email] of Object.entries(emails)) {
@@ -194,7 +196,9 @@ for (const isNoted of [true, false])
     await deps.contacts.refresh(contact);
     const client = server.client();
     const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
-    await sql`update join_session set contact_id = ${contact} where uuid = ${uuid}`.execute(deps.database);
+    await sql`update join_session set person_id = (select id from person where contact_id = ${contact}) where uuid = ${uuid}`.execute(
+      deps.database,
+    );
     await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
     await deliver(server);
     await attachDue(background, server.hubspot);

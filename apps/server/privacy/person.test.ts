@@ -208,7 +208,9 @@ test('a join that a person began by a code of theirs is theirs, whatever email w
   const id = await newContact(server, 'by.code@example.com');
   await deps.contacts.refresh(id);
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: 'given@example.com' });
-  await sql`update join_session set contact_id = ${id} where uuid = ${uuid}`.execute(deps.database);
+  await sql`update join_session set person_id = (select id from person where contact_id = ${id}) where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   assert.equal((await erase(t, 'by.code@example.com', '--yes')).code, 0);
   assert.deepEqual(await joinsLike(uuid), []);
 });

@@ -29,7 +29,7 @@ for (const [contact, code, productId, paid] of [
     });
     await deliver(server);
     const { rows } = await sql<{ id: string }>`
-      select coalesce(contact_id, hubspot_contact_id) as id from join_session where uuid = ${uuid}`.execute(
+      select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
       deps.database,
     );
     const { id } = rows[0]!;
@@ -56,12 +56,13 @@ for (const waits of ['membership', 'upgrade by link'] as const)
       await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
       const base = await payOrder(server, client, uuid);
       await deliver(server);
-      const { hubspot_contact_id } = await deps.database
+      const { contact_id } = await deps.database
         .selectFrom('join_session')
-        .select('hubspot_contact_id')
+        .innerJoin('person', 'person.id', 'person_id')
+        .select('contact_id')
         .where('uuid', '=', uuid)
         .executeTakeFirstOrThrow();
-      const upgrade = await upgradeByLink(server, hubspot_contact_id!);
+      const upgrade = await upgradeByLink(server, contact_id!);
       const [waiting, other] = waits === 'membership' ? [base, upgrade] : [upgrade, base];
       const ship = async (one: { uuid: string }) =>
         assert.equal((await runCommand(t, server, ordersShipCommand, [one.uuid])).code, 0);
@@ -114,7 +115,7 @@ for (const whose of ['was invited', 'the join created', 'has the same email'])
     const { uuid } = await paidJoin(server, client, code, { personalEmail });
     await deliver(server);
     const { rows } = await sql<{ id: string }>`
-      select coalesce(contact_id, hubspot_contact_id) as id from join_session where uuid = ${uuid}`.execute(
+      select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
       deps.database,
     );
     const { id } = rows[0]!;

@@ -312,12 +312,14 @@ test('one that may not go yet does not put off the rest of a night', async (t) =
   let rounds = 1;
   while (await forgetNightly(deps, 5)) rounds++;
   const { rows } = await sql<{ kind: string }>`
-    select kind from document where (contact_id = '4401' or session_uuid = ${uuid}) and removed_at is null`.execute(
+    select kind from document where (person_id = (select id from person where contact_id = '4401') or session_uuid = ${uuid}) and removed_at is null`.execute(
     deps.database,
   );
   assert.deepEqual(rows, [{ kind: 'transcript' }]);
   assert.ok(rounds <= 3, 'it ends');
-  await sql`delete from document where contact_id = '4401' or session_uuid = ${uuid}`.execute(deps.database);
+  await sql`delete from document where person_id = (select id from person where contact_id = '4401') or session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
 });
 
 test('it is done once a day by one of all servers', async (t) => {

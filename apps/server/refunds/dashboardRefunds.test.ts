@@ -353,7 +353,9 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
   // Turns the upgrade into an upgrade by link, in a join of its own.
   await sql`
     with gone as (delete from membership where payment_intent = ${other.intentId})
-    update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);
+    update membership set person_id = (select id from person where contact_id = '101') where payment_intent = ${upgrade}`.execute(
+    server.deps.database,
+  );
   await inDashboard(intentId);
   const told = [...(await noticesOf(server, other.uuid))].filter((text) =>
     /upgrade is still paid and held/.test(text),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { atStripe, everything, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -103,8 +104,6 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // Removes the payer of the upgrade's join. With the same payer, refunding the base would lock both joins.
-  await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
@@ -149,7 +148,10 @@ test('an upgrade that a link sold stays on a membership of its contact when a sc
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
   await server.deps.contacts.refresh(id);
   const { database } = server.deps;
-  await database.insertInto('invitation').values({ code: 'OWNBASE', contact_id: id }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'OWNBASE', person_id: personId(id) })
+    .execute();
   const own = await paidJoin(server, server.client(), 'OWNBASE', { personalEmail });
   await deliver(server);
   const school = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -398,7 +399,10 @@ test('a contact whom the lost payment has made a member is not told to staff as 
   const personalEmail = 'member.by.this@example.com';
   const id = await newContact(server, personalEmail, {});
   await server.deps.contacts.refresh(id);
-  await server.deps.database.insertInto('invitation').values({ code: 'BYTHIS1', contact_id: id }).execute();
+  await server.deps.database
+    .insertInto('invitation')
+    .values({ code: 'BYTHIS1', person_id: personId(id) })
+    .execute();
   const client = server.client();
   const uuid = await orderingJoin(client, 'BYTHIS1', { personalEmail });
   const restore = await dump(server);
@@ -414,7 +418,10 @@ test('a contact whom the lost payment has made a member is not told to staff as 
 test('a payment counts as made when the card was charged, not when its form was opened', async (t) => {
   const { database } = server.deps;
   await database.insertInto('person').values({ contact_id: '8101', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'SLOW8101', contact_id: '8101' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'SLOW8101', person_id: personId('8101') })
+    .execute();
   t.after(() => (behind = 0));
   const HOUR_MS = 3_600_000;
   behind = 3 * HOUR_MS;

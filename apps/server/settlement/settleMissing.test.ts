@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import {
   chargeOf,
   differencesOf,
@@ -56,7 +57,10 @@ async function invited(contactId: string): Promise<string> {
   const code = `ONE${contactId}`;
   const { database } = server.deps;
   await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code, person_id: personId(contactId) })
+    .execute();
   return code;
 }
 
