@@ -13,6 +13,8 @@ export interface Difference {
 interface Membership {
   session_uuid: string;
   contact_id: string | null;
+  person_id: number;
+  is_proven: boolean;
   product_id: number;
   type: string;
   payment_intent: string;
@@ -46,7 +48,9 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   );
   const everHeld = (
     await world.database.query<Membership>(
-      'select session_uuid, contact_id, product_id, type, payment_intent, standing from membership',
+      `select session_uuid, coalesce(contact_id, found_contact_id) as contact_id, person_id, is_proven, product_id, type, payment_intent, standing
+       from membership join person on person.id = person_id, lateral (
+         select origin not in ('school', 'self_nomination') as is_proven from join_session where uuid = session_uuid) as joined`,
     )
   ).rows;
   const memberships = everHeld.filter(({ standing }) => standing === 'active' || standing === 'disputed');
@@ -98,10 +102,7 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
         key.split(' ')[0]!,
         twice.map(({ payment_intent, amount }) => `${payment_intent} ${amount}`).join(', '),
       );
-  const byContact = Map.groupBy(
-    memberships.filter(({ contact_id }) => contact_id !== null),
-    ({ contact_id, type }) => `contact ${contact_id}, ${type}`,
-  );
+  const byContact = Map.groupBy(memberships, ({ person_id, type }) => `person ${person_id}, ${type}`);
   for (const [key, twice] of byContact)
     if (twice.length > 1)
       add('held twice', twice[0]!.session_uuid, `${key}: ${twice.map((one) => one.session_uuid)}`);

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
-import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { differencesOf, everything, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';

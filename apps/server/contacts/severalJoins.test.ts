@@ -138,7 +138,7 @@ test('whose refund fails after they had joined anew and were refunded again is a
 test('a join that is begun and left says nothing of what its contact has bought before', async () => {
   const { uuid } = await paidJoin(server, server.client(), 'HONOR102', person('102'));
   const before = await boughtBy('102');
-  await sql`insert into join_session (origin, programme, contact_id, profile_revision) select origin, programme, contact_id, 1 from join_session where uuid = ${uuid}`.execute(
+  await sql`insert into join_session (origin, programme, person_id, profile_revision) select origin, programme, person_id, 1 from join_session where uuid = ${uuid}`.execute(
     database,
   );
   assert.deepEqual(await boughtBy('102'), before);
@@ -397,7 +397,7 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   await followPayment(server.deps, paid.intentId);
   assert.equal((await boughtBy(disputed))[3], '35.00');
-  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where contact_id = ${other}`.execute(
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where person_id = (select id from person where contact_id = ${other})`.execute(
     database,
   );
   assert.equal((await boughtBy(other))[3], '65.00');

@@ -257,7 +257,7 @@ test('a document of a join whose contact was deleted is attached to the one that
   const { uuid, id } = await uploaded('transcript.pdf', '104');
   await sql`update person set deleted_at = now() where contact_id = '104'`.execute(server.deps.database);
   assert.equal(await attach(), 0, 'it waits for that one');
-  await sql`update join_session set hubspot_contact_id = '103', owns_hubspot_contact = true where uuid = ${uuid}`.execute(
+  await sql`update join_session set person_id = (select id from person where contact_id = '103') where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   assert.equal(await attach(), 1);

@@ -27,7 +27,7 @@ async function invite(
       await sql`insert into person (contact_id, profile) values (${contactId}, ${JSON.stringify({ firstName: 'Ada', lastName: 'Byron' })}) on conflict do nothing`.execute(
         database,
       );
-    await sql`insert into invitation (code, contact_id, school, expires_at) values (${code}, ${contactId}, ${school}, ${expiresAt}::timestamptz)`.execute(
+    await sql`insert into invitation (code, person_id, school, expires_at) values (${code}, (select id from person where contact_id = ${contactId}), ${school}, ${expiresAt}::timestamptz)`.execute(
       database,
     );
   }

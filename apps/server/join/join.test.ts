@@ -101,8 +101,8 @@ test('no join begins in a programme that is retired or not in the file, and one 
   const client = server.client();
   const { database } = server.deps;
   await client.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
-  await sql`insert into invitation (code, contact_id, school, programme) values
-    ('RETIRED102', '102', null, 'undergraduate'), ('RETIRED2026', null, 'A College', 'undergraduate'),
+  await sql`insert into invitation (code, person_id, school, programme) values
+    ('RETIRED102', (select id from person where contact_id = '102'), null, 'undergraduate'), ('RETIRED2026', null, 'A College', 'undergraduate'),
     ('REMOVED2026', null, 'A College', 'gone')`.execute(database);
   const byCode = async (invitationCode: string, of: Client) => [
     (await of.call('checkEligibility', { body: { invitationCode, isTOLA: true } })).data.message,

@@ -169,6 +169,9 @@ test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const id = await paidIntent(uuid);
   // Removes the payer. The confirmations then lock only the join itself.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
+  await sql`update person set likeness = null where id = (select person_id from join_session where uuid = ${uuid})`.execute(
+    server.deps.database,
+  );
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
   const confirmed = Promise.all([confirmPayment(server.deps, id), confirmPayment(server.deps, id)]);
@@ -247,7 +250,7 @@ test('of two joins of one person that are confirmed at the same moment, one is t
     intents.push(await paidIntent(uuid));
   }
   const holder = await lockHolder(t, server);
-  await holder.query("select pg_advisory_xact_lock(hashtextextended('payer ' || $1, 0))", [
+  await holder.query("select pg_advisory_xact_lock(hashtextextended('likeness ' || $1, 0))", [
     'same.moment@example.com jordan rivera',
   ]);
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));

@@ -12,7 +12,7 @@ export function isProven(session: string): RawBuilder<boolean> {
  */
 export function alikeTo(
   personId: RawBuilder<unknown>,
-  likeness: RawBuilder<unknown> = sql`(select own.likeness from person own where own.id = ${personId})`,
+  likeness: RawBuilder<unknown> = sql`(select likened.likeness from person likened where likened.id = ${personId})`,
 ): RawBuilder<unknown> {
   return sql`(select ${personId} union all select alike.id from person alike where alike.likeness = ${likeness})`;
 }

@@ -281,8 +281,8 @@ async function attached(email: string): Promise<{ uuid: string; contact: string;
   await deliver(server);
   await attachDue(deps, server.hubspot);
   const { rows } = await sql<{ contact: string; file: string }>`
-    select hubspot_contact_id as contact, crm_file_id as file
-    from document join join_session on session_uuid = join_session.uuid where session_uuid = ${uuid}`.execute(
+    select contact_id as contact, crm_file_id as file
+    from document join join_session on session_uuid = join_session.uuid join person on person.id = join_session.person_id where session_uuid = ${uuid}`.execute(
     deps.database,
   );
   return { uuid, ...rows[0]! };

@@ -106,10 +106,10 @@ test('paid joins lose their person after their days, unless something of them is
   assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
   assert.ok((await rowOf(uuid))!.erased_at);
   const { rows } = await sql`
-    select contact_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
+    select person_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
     deps.database,
   );
-  assert.deepEqual(rows, [{ contact_id: null, member_number: null, is_unlisted: true }]);
+  assert.deepEqual(rows, [{ person_id: null, member_number: null, is_unlisted: true }]);
   for (const kept of [undecided, disputed.uuid]) assert.equal((await rowOf(kept))!.erased_at, null);
   const charges = await listStripe<{ id: string; metadata: Record<string, string> }>(
     server.stripeUrl,
@@ -304,8 +304,8 @@ test('one that may not go yet does not put off the rest of a night', async (t) =
     where session_uuid = ${uuid}`.execute(deps.database);
   await sql`insert into person (contact_id, profile) values ('4401', '{}')`.execute(deps.database);
   await sql`
-    insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
-    select gen_random_uuid(), 'resume', '4401', 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
+    insert into document (id, kind, person_id, name, media_type, size_bytes, sha256, storage_key, created_at)
+    select gen_random_uuid(), 'resume', (select id from person where contact_id = '4401'), 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
     from generate_series(1, 6) as number`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);

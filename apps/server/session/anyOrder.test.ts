@@ -154,7 +154,7 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         await deliver(server);
         const id = await newContact(server, email, { city: 'Austin', membership_status: status });
         await server.deps.contacts.refresh(id);
-        await sql`insert into invitation (code, contact_id) values (${`LIFE${id}`}, ${id})`.execute(
+        await sql`insert into invitation (code, person_id) values (${`LIFE${id}`}, (select id from person where contact_id = ${id}))`.execute(
           server.deps.database,
         );
         const life = new Life(id, email, status);

@@ -122,12 +122,13 @@ interface JoinAndContact {
 
 async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
   const { rows } = await sql<JoinAndContact>`
-    with held as (select session_uuid, contact_id from membership where is_held and type = 'membership')
-    select uuid, coalesce(held.contact_id, session.contact_id, hubspot_contact_id) as contact,
+    with held as (select session_uuid, person_id from membership where is_held and type = 'membership')
+    select uuid, coalesce(contact_id, found_contact_id) as contact,
       held.session_uuid is not null as "isHeld",
-      exists (select from held paid join join_session other on other.uuid = paid.session_uuid
-        where other.payer = session.payer) as "isPayerMember"
-    from join_session session left join held on held.session_uuid = uuid`.execute(database);
+      exists (select from held paid where paid.person_id in ${alikeTo(sql`session.person_id`)}) as "isPayerMember"
+    from join_session session join person on person.id = session.person_id left join held on held.session_uuid = uuid`.execute(
+    database,
+  );
   return rows;
 }
 
@@ -159,10 +160,10 @@ async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> 
 /** Checks that staff have a notice of every payer and every contact with two memberships. */
 async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ joins: string }>`
-    with held as (select session_uuid::text as uuid, payer, membership.contact_id
+    with held as (select session_uuid::text as uuid, membership.person_id
       from membership join join_session on uuid = session_uuid where is_held and type = 'membership')
     select concat(one.uuid, ' and ', other.uuid) as joins
-    from held one join held other on one.uuid < other.uuid and (one.payer = other.payer or one.contact_id = other.contact_id)
+    from held one join held other on one.uuid < other.uuid and other.person_id in ${alikeTo(sql`one.person_id`)}
     where not exists (select from staff_notice
       where kind in ('perhaps_twice', 'held_twice', 'merged_contacts')
         and concat(session_uuid, message) ~ concat(one.uuid, '|', other.uuid))`.execute(database);

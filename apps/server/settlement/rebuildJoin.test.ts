@@ -41,11 +41,11 @@ const joinsOf = async (email: string) =>
       contact_id: string | null;
       paid: string[];
     }>`
-      select uuid, concat_ws(' ', details ->> 'firstName', details ->> 'lastName') as name, state, origin, contact_id,
+      select uuid, concat_ws(' ', join_session.details ->> 'firstName', join_session.details ->> 'lastName') as name, state, origin, case when not made_contact then contact_id end as contact_id,
         array(select name from payment join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid
           and snapshot.kind = payment.kind and snapshot.revision = payment.revision, jsonb_to_recordset(items) as line (name text)
           where payment.session_uuid = uuid and status = 'succeeded' order by name) as paid
-      from join_session where details ->> 'personalEmail' = ${email} order by paid_at`.execute(
+      from join_session join person on person.id = person_id where join_session.details ->> 'personalEmail' = ${email} order by paid_at`.execute(
       server.deps.database,
     )
   ).rows;
@@ -169,8 +169,8 @@ test('a join that is made again is the one that was lost, by whatever way it cam
   const joins = async () =>
     (
       await sql`
-        select uuid, state, origin, programme, contact_id, school, is_checkout_only, has_agreed_to_policies, revision
-        from join_session where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
+        select uuid, state, origin, programme, case when not made_contact then contact_id end as contact, school, is_checkout_only, has_agreed_to_policies, revision
+        from join_session join person on person.id = person_id where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
         server.deps.database,
       )
     ).rows;
@@ -258,7 +258,7 @@ for (const [when, isIntentInBackup] of [
     await deliver(server);
     // Simulates that the server found a contact with the mistyped email in HubSpot before the join was paid.
     await run(
-      `update join_session set hubspot_contact_id = '${stranger}', owns_hubspot_contact = false where uuid = '${uuid}'`,
+      `update person set found_contact_id = '${stranger}', contact_id = null, made_contact = false from join_session where person.id = person_id and uuid = '${uuid}'`,
     );
     const restore = await dump(server);
     await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
