@@ -31,6 +31,7 @@ for (const name of [
     'Will',
     'Win',
   ],
+  ...['Juan de la Cruz', 'Abdel-Rahman', '欧阳娜娜', '八千代', 'ann', 'St. John'],
 ])
   test(`"${name}" is printed as a name`, () => assert.equal(nameForLetter(name), name));
 
@@ -71,6 +72,24 @@ for (const text of [
     'evil,com',
     'evil dot com now',
   ],
+  ...[
+    'Send money today',
+    'Refund pending',
+    'Go to Evil',
+    'Dear Customer',
+    'Ihr Konto gesperrt',
+    'Su Cuenta Bloqueada',
+  ],
+  ...[
+    'Ваш счет заблокирован',
+    '您的账户已被锁定',
+    'evil-com',
+    'Evil Dot Com',
+    'evilꞏcom',
+    'evil\u{1d16d}com',
+    'evilǃ',
+  ],
+  ...['One Eight Hundred', 'five-five', '八零零', '六六六', 'Ⅷ', `Z${'\u0300'.repeat(9)}`],
   ...['18005550100', '1-800-555-0100', '+1 (800) 555', '１８００', '①②③', 'Ann 5', '٠١٢٣', '८००', 'Ann2'],
   ...[
     'x'.repeat(41),
