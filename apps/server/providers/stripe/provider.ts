@@ -417,9 +417,8 @@ export function stripeProvider({
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
-          // A body that is signed and no JSON.
-          if (error instanceof SyntaxError) return null;
-          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+          // Any other error is about a signed body that is no event of this kind.
+          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) return null;
         }
       return null;
     },
