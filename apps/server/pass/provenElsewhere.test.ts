@@ -99,17 +99,19 @@ test("who began a join in somebody's name sees nothing of it and charges no card
   assert.equal((await charge(joiner, uuid, paid.intentId)).data.status, 'succeeded');
 });
 
-test('who comes back from the bank in another browser holds the join there, as long as nobody has proven to be its joiner', async () => {
+test("who knew a join's uuid before it was paid, and so its client secret, sees nothing of it and charges no card afterwards", async () => {
   const began = server.client();
+  const stranger = server.client();
   const uuid = await orderingJoin(began, 'LINCOLN2026', { personalEmail: 'another.browser@example.com' });
-  const intent = await openIntent(began, uuid);
+  const intent = await openIntent(stranger, uuid);
   await payByCard(server, intent.id);
   await confirmPayment(deps, intent.id);
-  const back = server.client();
-  assert.deepEqual(await seenBy(back, uuid), NOTHING);
-  assert.equal((await reportPayment(back, uuid, intent)).data.status, 'succeeded');
-  assert.deepEqual(await seenBy(back, uuid), EVERYTHING);
-  assert.equal((await charge(back, uuid, intent.id)).data.status, 'succeeded');
+  assert.equal((await reportPayment(stranger, uuid, intent)).data.status, 'succeeded');
+  assert.deepEqual(await seenBy(stranger, uuid), NOTHING);
+  assert.equal((await charge(stranger, uuid, intent.id)).status, 404);
+  assert.equal((await reportPayment(began, uuid, intent)).data.status, 'succeeded');
+  assert.deepEqual(await seenBy(began, uuid), EVERYTHING);
+  assert.equal((await charge(began, uuid, intent.id)).data.status, 'succeeded');
 });
 
 test('the client secret of a payment that another browser made opens nothing after such a proof', async () => {

@@ -28,13 +28,13 @@ test('a join that was only begun takes the place of no join that was paid or pro
   for (const uuid of begun) cookies.giveBegan(reply, uuid);
   assert.deepEqual(
     cookies.joinsOf(request).map(({ uuid }) => uuid),
-    [...begun.slice(-3).reverse(), proven, paid],
+    [...begun.slice(-16).reverse(), proven, paid],
   );
   assert.deepEqual(cookies.holdingOf(request, paid), { began: true, proven: false, paid: true });
   assert.deepEqual(cookies.holdingOf(request, begun[0]!), { began: false, proven: false, paid: false });
 });
 
-test('the last ten joins that were paid fit into the cookie, with three that were begun', () => {
+test('the last ten joins that were paid fit into the cookie, with sixteen that were begun', () => {
   const { request, reply } = browser();
   const paid = Array.from({ length: 12 }, () => randomUUID());
   for (const uuid of paid) {
@@ -42,7 +42,7 @@ test('the last ten joins that were paid fit into the cookie, with three that wer
     cookies.giveProven(reply, uuid);
     cookies.givePaid(reply, uuid);
   }
-  const begun = Array.from({ length: 3 }, () => randomUUID());
+  const begun = Array.from({ length: 16 }, () => randomUUID());
   for (const uuid of begun) cookies.giveBegan(reply, uuid);
   assert.deepEqual(
     cookies.joinsOf(request).map(({ uuid }) => uuid),
