@@ -45,7 +45,8 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 
 /**
  * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
- * ask. `unread` has the values of the contact's record that the form does not have. `loadError` is the message when the contact could not be loaded; the form can still be used.
+ * ask. `unread` has the values of the contact's record that the form does not have. `loadError` is the message when the contact
+ * could not be loaded; the form can still be used.
  */
 export function DetailsForm({
   invitation,
