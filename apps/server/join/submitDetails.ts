@@ -3,6 +3,7 @@ import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
   type CountryRule,
+  cleanDetails,
   graduationYears,
   type StudentDetails,
   type SubmittedDetails,
@@ -45,7 +46,8 @@ export async function submitDetails(
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
-  const details = { ...sent, state: stateOf(sent) };
+  // The state's name can show that a ZIP code lost its zero.
+  const details = cleanDetails({ ...sent, state: stateOf(sent) });
   const guardianConsent = await guardianConsentAsked(deps, uuid);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(

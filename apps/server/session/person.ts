@@ -24,6 +24,10 @@ export const fullName = sql<
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
 
+/** SQL for the emails to which letters of a join may go, the preferred one first: {@link payerEmails}, then those of receipts. */
+export const letterEmails: RawBuilder<(string | null)[]> = sql`${payerEmails}
+    || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at)`;
+
 /**
  * SQL for the payer: email and name in lower case; null if either is missing. The name distinguishes siblings who use a parent's
  * email.

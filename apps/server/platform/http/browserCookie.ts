@@ -80,14 +80,12 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
       ...joins.filter(isSure).slice(0, MOST_SURE),
       ...joins.filter((join) => !isSure(join)).slice(0, MOST_BEGUN),
     ];
-    const entries = joins
-      .filter((join) => kept.includes(join))
-      .map((join) => {
-        const signatures = WAYS.filter((each) => join[each]).map((each) =>
-          sign(join.uuid, each).toString('base64url'),
-        );
-        return [join.uuid, ...signatures].join('.');
-      });
+    const entries = kept.map((join) => {
+      const signatures = WAYS.filter((each) => join[each]).map((each) =>
+        sign(join.uuid, each).toString('base64url'),
+      );
+      return [join.uuid, ...signatures].join('.');
+    });
     const cookie = stringifySetCookie({
       name: NAME,
       value: entries.join('~'),

@@ -150,8 +150,10 @@ export interface PaymentProvider {
    * 30 days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
-  /** Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is no
-   * event. */
+  /**
+   * Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is not
+   * an event.
+   */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
@@ -417,8 +419,14 @@ export function stripeProvider({
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
+<<<<<<< HEAD
           // Any other error is about a signed body that is no event of this kind.
           if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) return null;
+=======
+          // The body is signed, but is not JSON.
+          if (error instanceof SyntaxError) return null;
+          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+>>>>>>> read
         }
       return null;
     },
@@ -443,7 +451,7 @@ const eventShape = z.object({
   }),
 });
 
-/** Returns an event of Stripe; null if it has not the shape of one. */
+/** Returns an event of Stripe; null if it does not have the shape of one. */
 function readEvent(given: unknown): ProviderEvent | null {
   const read = eventShape.safeParse(given);
   if (!read.success) return null;
