@@ -13,13 +13,8 @@ import { TryAgain } from './TryAgain.tsx';
 import ui from './ui.module.css';
 
 /**
-<<<<<<< HEAD
  * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children`
  * are the screen's other ways to go on, for a session that can.
-=======
- * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children` are
- * the screen's other ways to go on, for a session that can.
->>>>>>> read
  */
 export function LoadFailed({
   failure: { kind, message, retryMs },

@@ -419,14 +419,8 @@ export function stripeProvider({
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
-<<<<<<< HEAD
           // Any other error is about a signed body that is no event of this kind.
           if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) return null;
-=======
-          // The body is signed, but is not JSON.
-          if (error instanceof SyntaxError) return null;
-          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
->>>>>>> read
         }
       return null;
     },

@@ -47,13 +47,8 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 
 /**
  * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
-<<<<<<< HEAD
  * ask. `unread` has the values of the contact's record that the form does not have. `failure` says why
  * the contact could not be loaded; the form can still be used, and is prefilled by a later try if nothing has been typed.
-=======
- * ask. `unread` has the values of the contact's record that the form does not have. `loadError` is the message when the contact
- * could not be loaded; the form can still be used.
->>>>>>> read
  */
 export function DetailsForm({
   invitation,
