@@ -22,12 +22,14 @@ const JOINERS = 2;
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
   skip,
 }, async (t) => {
-  const { database, caddy } = await startTwoBehindCaddy(t, { STORAGE_URL: 'file:///proc/nothing/here' });
+  // A join that waited for a ready server would not end within a day.
+  const { database, caddy } = await startTwoBehindCaddy(
+    t,
+    { STORAGE_URL: 'file:///proc/nothing/here' },
+    (config) => config.replace(/lb_try_duration \S+/g, 'lb_try_duration 24h'),
+  );
   await untilNoneIsReady(caddy);
-  const began = performance.now();
   await paidJoin(database.arranged, browser(caddy.url));
-  // A join makes about ten calls. If Caddy delayed each call by 5 s to wait for a ready server, the join would take 50 s.
-  assert.ok(performance.now() - began < 30_000);
 });
 
 test('behind Caddy a joiner reads our sentence while the database is away, on a page that reloads itself', {
@@ -161,7 +163,11 @@ function errorsOf({ log }: Caddy): string {
 }
 
 /** Starts two servers behind Caddy as compose.yaml does, on a database of their own. */
-async function startTwoBehindCaddy(t: TestContext, settings: Record<string, string> = {}) {
+async function startTwoBehindCaddy(
+  t: TestContext,
+  settings: Record<string, string> = {},
+  change?: (config: string) => string,
+) {
   const atEnd = endsOf(t);
   const database = await startInterruptible();
   atEnd(() => database.close());
@@ -170,7 +176,7 @@ async function startTwoBehindCaddy(t: TestContext, settings: Record<string, stri
     withSettings(database.arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', ...settings });
   const servers = await Promise.all(ports.map((port) => startServerProcess(serverOn(port))));
   atEnd(() => Promise.all(servers.map((server) => server.kill())));
-  const caddy = await startCaddy(ports);
+  const caddy = await startCaddy(ports, change);
   atEnd(() => caddy.close());
   return { database, caddy, servers, serverOn, ports, atEnd };
 }

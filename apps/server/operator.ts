@@ -48,7 +48,7 @@ async function main(args: string[]): Promise<number> {
   const named = commandNamed(commands, args);
   const swallowed = swallowedOptions(commands, npmSettings());
   if (swallowed.length > 0) {
-    // npm reads an unknown short option as several letters, so that only options of this command are surely what was meant.
+    // npm reads an unknown short option as several letters, so only an option of this command is certain to be what was typed.
     const own = swallowedOptions(named ? [named.command] : [], npmSettings());
     console.error(
       `npm has taken ${own.join(' and ') || 'an option'} for itself, so nothing was done. Put -- before the command: npm run operator -- ${args[0] ?? 'COMMAND'} …`,

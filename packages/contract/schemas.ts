@@ -54,7 +54,7 @@ const nullableText = z.string().nullable();
 /** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/links/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
-/** The codes of failures: one for each HTTP status, and those of conflicts to which the page reacts. */
+/** The codes of failures: those of HTTP statuses (`codeOf` in the server), and two conflicts to which the page reacts. */
 const failureCodes = [
   'invalid',
   'forbidden',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { cleanEmail, cleanText } from './cleanText.ts';
 
@@ -84,3 +85,19 @@ for (const [given, email] of [
     assert.equal(cleanEmail(given), email);
     assert.equal(cleanEmail(email), email);
   });
+
+test('a long text made to be costly is cleaned in the time that its length needs', () => {
+  const program = `
+    import { cleanEmail, cleanText } from '#core/cleanText.ts';
+    import { tidyPostcode } from '#core/postcode.ts';
+    import { documentName } from '#documents/document.ts';
+    const long = (text) => text.repeat(500_000);
+    cleanText('ک' + long('${ZWJ}'));
+    for (const part of ['@', ';', ' .', '](mailto:', '<']) cleanEmail('<a' + long(part) + 'b');
+    tidyPostcode('1' + long('-') + 'b', { country: 'United States', state: '' });
+    documentName('a' + long('.') + 'b', 'application/pdf');`;
+  // The time ends a process that takes hours, as where time grows with the square of the length.
+  const options = { cwd: import.meta.dirname, encoding: 'utf8', timeout: 120_000 } as const;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], options);
+  assert.deepEqual([ended.signal, ended.stderr], [null, '']);
+});

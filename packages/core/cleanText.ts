@@ -26,29 +26,28 @@ export function cleanText(text: string): string {
 
 function withoutUnseen(text: string): string {
   // A byte order mark is white space to JavaScript, so what is unseen goes first.
-  const kept: string[] = [];
   const characters = [...text];
+  const isUnseen = characters.map((character) => UNSEEN.test(character));
+  /** For each character, the next one with a glyph; empty if there is none. */
+  const after: string[] = [];
+  for (let index = characters.length - 1, next = ''; index >= 0; index--) {
+    after[index] = next;
+    if (!isUnseen[index]) next = characters[index]!;
+  }
+  const kept: string[] = [];
   characters.forEach((character, index) => {
-    if (
-      !UNSEEN.test(character) ||
-      isSensible(character, kept.at(-1) ?? '', () => nextSeen(characters, index))
-    )
-      kept.push(character);
+    if (!isUnseen[index] || isSensible(character, kept.at(-1) ?? '', after[index]!)) kept.push(character);
   });
   return kept.join('');
 }
 
-function nextSeen(characters: readonly string[], index: number): string {
-  return characters.slice(index + 1).find((character) => !UNSEEN.test(character)) ?? '';
-}
-
 /** Whether a character that has no glyph itself changes how the characters around it look. */
-function isSensible(character: string, before: string, after: () => string): boolean {
+function isSensible(character: string, before: string, after: string): boolean {
   if (character === '\u200c' || character === '\u200d')
     return (
-      (JOINING.test(before) && JOINING.test(after())) ||
+      (JOINING.test(before) && JOINING.test(after)) ||
       (character === '\u200d' &&
-        (VIRAMA.test(before) || (EMOJI.test(before) && /^\p{Extended_Pictographic}$/u.test(after()))))
+        (VIRAMA.test(before) || (EMOJI.test(before) && /^\p{Extended_Pictographic}$/u.test(after))))
     );
   if (/^[\u180b-\u180d\u180f]$/.test(character)) return /^\p{Script=Mongolian}$/u.test(before);
   if (!/^\p{Variation_Selector}$/u.test(character)) return false;
@@ -73,8 +72,8 @@ export function plain(text: string): string {
  */
 export function cleanEmail(text: string): string {
   let email = cleanText(text.normalize('NFKC')).replace(/[。｡]/g, '.');
-  email = /<([^<>]*@[^<>]*)>/.exec(email)?.[1] ?? /\]\((mailto:[^()]*)\)/i.exec(email)?.[1] ?? email;
-  const unwrap = () => email.replace(/^[\s"'`“”„‘’‚«»‹›<([{,;:]+|[\s"'`“”„‘’‚«»‹›>)\]},;:.]+$/g, '');
+  email = /<([^<>@]*@[^<>]*)>/.exec(email)?.[1] ?? /\]\((mailto:[^()]*)\)/i.exec(email)?.[1] ?? email;
+  const unwrap = () => /^[\s"'`“”„‘’‚«»‹›<([{,;:]*(.*[^\s"'`“”„‘’‚«»‹›>)\]},;:.])?/s.exec(email)?.[1] ?? '';
   email = unwrap();
   const mailto = /^(?:mailto:\s*)+(?:\/\/)?/i.exec(email);
   if (mailto) {

@@ -2,11 +2,17 @@ import { cleanText } from './cleanText.ts';
 
 const LONGEST = 40;
 const LONGEST_WORD = 25;
-const MOST_WORDS = 3;
-/** The most characters of a name in a script that puts no spaces between words. */
-const LONGEST_UNSPACED = 10;
-const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+/** The most words, apart from those such as "de la". */
+const MOST_WORDS = 2;
+const PARTICLE = /^(?:al|bin|bint|da|das|de|del|der|di|do|dos|du|el|la|las|le|los|y|van|von)$/i;
+/** Scripts that put no spaces between words, and the most characters of a name in them. */
+const UNSPACED: [script: RegExp, longest: number][] = [
+  [/\p{Script=Han}/u, 4],
+  [
+    /[\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u,
+    10,
+  ],
+];
 
 /**
  * A word of a name: letters, with hyphens and apostrophes between them, and a full stop at its end. Modifier letters are left out,
@@ -20,9 +26,15 @@ const LATIN = /\p{Script=Latin}/u;
 const OTHER_THAN_LATIN = /(?!\p{Script=Latin})\p{L}/u;
 const HARMLESS = /[\u02bb\u02bc]/g;
 
-/** Words by which an English sentence is known, of two words or more. */
+/** Words by which an English sentence, an address or a number is known, of two words or more. */
 const OF_SENTENCE =
-  /^(?:you|your|yours|our|we|us|is|was|has|have|been|call|click|here|now|please|verify|confirm|account|bank|password|urgent|this|that|prize|won|http|https|www|com)$/i;
+  /^(?:you|your|yours|our|we|us|is|was|has|have|been|call|click|go|to|here|now|please|verify|confirm|account|bank|password|urgent|this|that|prize|won|customer|http|https|www|com|net|org|dot|zero|one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)$/i;
+/** A word of a script with capitals that begins with a small letter, as the words of a sentence do. */
+const SMALL = /^\p{Ll}/u;
+/** What looks like a full stop or a line, or covers a line: a letter, marks that no script owns, many marks in a row. */
+const LOOK_ALIKE = /[\ua78f\u01c0-\u01c3]|(?=\p{Script=Common})\p{M}|\p{Mn}{4}/u;
+/** Digits: also those of Chinese, three of which are no name. */
+const NUMBER = /\p{N}|^[〇零一二三四五六七八九十百千万萬]{3,}$/u;
 
 /**
  * Returns a first name as a letter may print it; null if the text is a sentence, an address, a link or a number. Anybody can have
@@ -32,13 +44,18 @@ export function nameForLetter(text: string): string | null {
   const name = cleanText(text);
   // Full-width characters and the look-alikes of a full stop that Unicode knows become the usual ones.
   const words = name.normalize('NFKC').normalize('NFC').split(' ');
+  const parts = words.flatMap((word) => word.split('-'));
+  const own = words.filter((word) => !PARTICLE.test(word));
   const isName =
     name.length <= LONGEST &&
-    words.length <= MOST_WORDS &&
-    (!UNSPACED.test(name) || name.length <= LONGEST_UNSPACED) &&
+    own.length <= MOST_WORDS &&
+    UNSPACED.every(([script, longest]) => !script.test(name) || name.length <= longest) &&
     !/^www$/i.test(name) &&
+    !NUMBER.test(name) &&
+    !LOOK_ALIKE.test(name) &&
     words.every((word) => word.length <= LONGEST_WORD && (WORD.test(word) || INITIALS.test(word))) &&
     !(LATIN.test(name) && OTHER_THAN_LATIN.test(name.replace(HARMLESS, ''))) &&
-    !(words.length > 1 && words.some((word) => OF_SENTENCE.test(word.replace(/\.$/, ''))));
+    !(parts.length > 1 && parts.some((part) => OF_SENTENCE.test(part.replace(/\.$/, '')))) &&
+    !own.slice(1).some((word) => SMALL.test(word));
   return isName ? name : null;
 }

@@ -11,6 +11,8 @@ for (const [email, mailbox] of [
   ['ana@me.com', 'ana@icloud.com'],
   ['ana_lee.x@pm.me', 'analeex@protonmail.com'],
   ['ana-shop@yahoo.com', 'ana@yahoo.com'],
+  ['ana-shop@yahoo.co.uk', 'ana@yahoo.co.uk'],
+  ['an.a@protonmail.ch', 'ana@protonmail.com'],
   ['+tag@gmail.com', '+tag@gmail.com'],
   ['...@gmail.com', '...@gmail.com'],
 ] as const)

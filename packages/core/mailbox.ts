@@ -4,16 +4,15 @@ const SAME: Record<string, string> = {
   'me.com': 'icloud.com',
   'mac.com': 'icloud.com',
   'proton.me': 'protonmail.com',
+  'protonmail.ch': 'protonmail.com',
   'pm.me': 'protonmail.com',
 };
-/** What these providers ignore in the part before the at sign, beside the tag behind a plus sign. */
-const IGNORED: Record<string, RegExp> = {
-  'gmail.com': /\./g,
-  'protonmail.com': /[._-]/g,
-  'yahoo.com': /-.*$/,
-  'ymail.com': /-.*$/,
-  'rocketmail.com': /-.*$/,
-};
+/** What providers ignore in the part before the at sign, beside the tag behind a plus sign. */
+const IGNORED: [domains: RegExp, ignored: RegExp][] = [
+  [/^gmail\.com$/, /\./g],
+  [/^protonmail\.com$/, /[._-]/g],
+  [/^(?:yahoo\.[a-z.]+|ymail\.com|rocketmail\.com)$/, /-.*$/],
+];
 
 /**
  * Returns the mailbox of an email, to count letters by: in lower case, without the tag behind a plus sign, and without what its
@@ -23,5 +22,6 @@ export function mailboxOf(email: string): string {
   const [local = '', given = ''] = email.trim().toLowerCase().split('@');
   const domain = SAME[given] ?? given;
   const untagged = local.replace(/(?<=.)\+.*$/, '');
-  return `${untagged.replace(IGNORED[domain] ?? '', '') || untagged}@${domain}`;
+  const ignored = IGNORED.find(([domains]) => domains.test(domain))?.[1] ?? '';
+  return `${untagged.replace(ignored, '') || untagged}@${domain}`;
 }

@@ -79,7 +79,7 @@ function zipOf(typed: string, state: string): string | null {
     .replace(/[Oo]/g, '0')
     .replace(/[Il|]/g, '1')
     .replace(/^(\d{1,2}),(\d{3})$/, '$1$2')
-    .replace(/^[\s\p{Dash}]+|[\s\p{Dash}]+$/gu, '');
+    .replace(/^[\s\p{Dash}]*(.*[^\s\p{Dash}])?.*$/su, '$1');
   const [, five, four] =
     /^(\d{5})[\s\p{Dash}]*(\d{4})$/u.exec(digits) ??
     /^(\d{3,5})[\s\p{Dash}]+(\d{4})$/u.exec(digits) ??

@@ -80,7 +80,7 @@ export function documentName(given: string, type: DocumentType): string {
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u200b\u2060\ufeff]/gu, '')
     .trim()
     // Windows drops dots and spaces at the end of a name.
-    .replace(/[.\s]+$/, '');
+    .replace(/(?<![.\s])[.\s]+$/, '');
   const ending = ENDINGS.find((known) => name.toLowerCase().endsWith(known)) ?? '';
   const opens =
     documentType(name) === type ? name.slice(name.length - ending.length) : acceptedDocuments[type][0];

@@ -38,7 +38,7 @@ const test = base.extend<object, { asking: string }>({
       await induct.end();
       rmSync(folder, { recursive: true });
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   baseURL: async ({ asking }, use) => use(asking),
 });

@@ -6,6 +6,7 @@ import {
   paidJoin,
   route,
   selfNomination,
+  startedJoin,
   verifyPathOfMember,
 } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
@@ -36,6 +37,7 @@ const cases: Case[] = [
     },
     /Photograph your transcript/,
   ],
+  ['getContact', at('/registration/student-details', startedJoin), /You were invited through/],
   ['getMembershipDetails', at('/registration/membership', detailedJoin), 'Choose your membership'],
   ['createPaymentIntent', at('/registration/checkout', orderingJoin), 'Buy Now'],
   ['getUpgradeDetails', async (page) => (await paidJoin(page)).upgradePath, 'Upgrade Now'],
@@ -61,4 +63,24 @@ for (const [name, arrange, there] of cases)
     await button(page, 'Try again').click();
     await expect(page.getByText(there).filter({ visible: true }).first()).toBeVisible();
     await expect(alert).toHaveCount(0);
+  });
+
+for (const [typed, lastName] of [
+  ['', 'Rivera'],
+  ['Smith', 'Smith'],
+] as const)
+  test(`Student Details without a connection is ${typed ? 'left as it was typed' : 'prefilled'} by the next try @phone`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await detailedJoin(page);
+    await page.route(route('getContact'), (request) => request.abort());
+    await page.goto('/registration/student-details');
+    await expect(page.getByText('Failed to fetch HubSpot contact.')).toBeVisible();
+    await page.getByLabel('Last name').fill(typed);
+    await page.unroute(route('getContact'));
+    await button(page, 'Try again').click();
+    await expect(page.getByText('Failed to fetch HubSpot contact.')).toHaveCount(0);
+    await expect(page.getByLabel('Last name')).toHaveValue(lastName);
   });

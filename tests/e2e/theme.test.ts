@@ -22,7 +22,7 @@ const test = base.extend<object, { guild: string }>({
       await use(induct.url);
       await induct.end();
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   baseURL: async ({ guild }, use) => use(guild),
 });

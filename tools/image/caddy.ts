@@ -20,15 +20,18 @@ export interface Caddy {
 
 /**
  * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. From then on, this process trusts the
- * proxy's certificate.
+ * proxy's certificate. `change` changes the text of the Caddyfile.
  */
-export async function startCaddy(ports: readonly number[]): Promise<Caddy> {
+export async function startCaddy(
+  ports: readonly number[],
+  change = (config: string) => config,
+): Promise<Caddy> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));
   const [http, https] = [await freePort(), await freePort()];
   const config = join(folder, 'Caddyfile');
   // Sets free ports, and leaves this machine's trust store unchanged.
   const own = `admin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n`;
-  writeFileSync(config, readFileSync(file, 'utf8').replace(/^\{\n/m, `{\n${own}`));
+  writeFileSync(config, change(readFileSync(file, 'utf8')).replace(/^\{\n/m, `{\n${own}`));
   const caddy = spawn(caddyProgram!, ['run', '--config', config, '--adapter', 'caddyfile'], {
     env: {
       HOME: folder,

@@ -1,4 +1,5 @@
 import type { Log } from '../deps.ts';
+import { patience } from '../platform/database/patience.ts';
 import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
@@ -13,7 +14,7 @@ export interface Absent {
 }
 
 /** Timeouts (ms). The query reads every order, so it may take long. */
-const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
+const TIMES = { connectionTimeoutMillis: patience.ofWork.connectMs, query_timeout: patience.ofWork.answerMs };
 
 /** Finds the products and programmes of {@link Absent}. Changes nothing. */
 export function askAbsent(

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { migrationState } from '../platform/database/migrate.ts';
+import { patience } from '../platform/database/patience.ts';
 import { connectToPrimary } from '../platform/database/primary.ts';
 import { HUBSPOT_ACCOUNT } from '../platform/database/secrets.ts';
 import type { Answer } from '../providers/answer.ts';
@@ -29,7 +30,7 @@ export interface DatabaseState {
   link: DatabaseLink;
 }
 
-const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
+const TIMES = { connectionTimeoutMillis: patience.ofWork.connectMs, query_timeout: patience.ofWork.answerMs };
 
 /** Reads the state of a database. Changes nothing. */
 export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {

@@ -17,16 +17,15 @@ export interface Inspector {
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/**
- * The number of child processes. Half of the processors stay free for requests of joiners. The processes have the usual priority:
- * with a low one, beside other busy programs, sound files would reach the timeout and be refused.
- */
+/** The number of child processes. Half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * The timeout of an inspection (ms): a hundred times the inspection time of the slowest accepted file, plus the time for reading
- * the file at 20 MB/s.
+ * The most processor time of an inspection (ms): a hundred times that of the slowest accepted file, plus the time for reading the
+ * file at 20 MB/s. Processor time, since beside other busy programs a sound file takes long by the clock.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
+/** An inspection that takes this many times longer by the clock hangs. Systems other than Linux have no other limit. */
+const HANGS_AFTER = 8;
 /** The heap limit of a child process. V8 ends a process that exceeds it. */
 const MOST_HEAP_MB = 128;
 /**
@@ -36,7 +35,7 @@ const MOST_HEAP_MB = 128;
 const MOST_MEMORY_BYTES = 400_000_000;
 /** A child process that has grown to more than this (bytes) inspects no other file. */
 const KEPT_MEMORY_BYTES = 150_000_000;
-const MEMORY_INTERVAL_MS = 100;
+const LOOK_MS = 100;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
 interface Waiting extends PromiseWithResolvers<Inspection> {
@@ -49,7 +48,7 @@ export function openInspector({
   start = startProcess,
 }: {
   processes?: number;
-  /** Returns the timeout for inspecting a file (ms). */
+  /** Returns the most processor time for inspecting a file (ms). */
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
@@ -81,10 +80,14 @@ export function openInspector({
     idle = idle.filter(isAlive);
     const inspector = idle.pop() ?? start();
     const over = new AbortController();
-    const timer = setTimeout(() => inspector.kill('SIGKILL'), patience(job));
-    const memory = setInterval(() => {
-      if (residentBytes(inspector.pid) > MOST_MEMORY_BYTES) inspector.kill('SIGKILL');
-    }, MEMORY_INTERVAL_MS);
+    const most = patience(job);
+    const before = processorMs(inspector.pid);
+    const hang = setTimeout(() => inspector.kill('SIGKILL'), HANGS_AFTER * most);
+    const looks = setInterval(() => {
+      const isOver =
+        residentBytes(inspector.pid) > MOST_MEMORY_BYTES || processorMs(inspector.pid) - before > most;
+      if (isOver) inspector.kill('SIGKILL');
+    }, LOOK_MS);
     try {
       inspector.send(job);
       const [answer] = (await Promise.race([
@@ -97,8 +100,8 @@ export function openInspector({
       if ('failed' in answer) throw new Error(`Looking at a document failed: ${answer.failed}`);
       return answer.inspection;
     } finally {
-      clearTimeout(timer);
-      clearInterval(memory);
+      clearTimeout(hang);
+      clearInterval(looks);
       over.abort();
     }
   }
@@ -123,6 +126,22 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
 function residentBytes(pid: number | undefined): number {
   try {
     return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** The unit of times in /proc (ms): Linux counts 100 clock ticks a second on every processor that Node.js runs on. */
+const TICK_MS = 10;
+
+/** Returns the processor time of a process so far (ms); 0 if it has ended, and on systems other than Linux. */
+function processorMs(pid: number | undefined): number {
+  try {
+    // The name of the program, in parentheses, may contain spaces. User and system time are the 14th and the 15th field.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return TICK_MS * (Number(fields[11]) + Number(fields[12]));
   } catch {
     return 0;
   }

@@ -376,12 +376,12 @@ test('goods of a payment that was refunded or disputed at Stripe a moment ago ar
   assert.match(shipped.out, /not to be sent/);
 });
 
-test('while Stripe does not answer nothing is said to be sent, but with --unasked', async (t) => {
+test('while Stripe does not answer nothing is recorded as sent, unless staff give --unasked', async (t) => {
   const { uuid, intentId } = await join({ items: [PIN] });
   await server.stripeFault({ kind: 'status', status: 500, times: 100 });
   const refused = await run(t, ordersShipCommand, uuid);
   assert.equal(refused.code, 1);
-  assert.match(refused.out, new RegExp(`^Nothing is sent: .*${intentId}.* --unasked`));
+  assert.match(refused.out, new RegExp(`^Nothing was recorded: .*${intentId}.* --unasked`));
   const sent = await run(t, ordersShipCommand, uuid, '--unasked');
   await server.stripeFault(null);
   assert.equal(sent.code, 0);

@@ -132,7 +132,7 @@ export async function importInvitations(
 function invitationOf(values: Record<Column, string>, programmes: Programmes): Invitation | string {
   const field = (name: Column) => values[name] || null;
   const read: Invitation = {
-    code: withoutJoiners(values.code),
+    code: values.code,
     contactId: field('contactId'),
     firstName: field('firstName'),
     lastName: field('lastName'),
@@ -154,9 +154,6 @@ function invitationOf(values: Record<Column, string>, programmes: Programmes): I
     expiresAt: expiresAt?.includes('T') ? new Date(expiresAt).toISOString() : expiresAt,
   };
 }
-
-/** Removes the joiners that some names need, and that nobody sees in a code. */
-const withoutJoiners = (text: string) => text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 
 /** Returns the reason why a text is no code; null if it is one. Does not repeat a code, since the output may end up in a log. */
 function codeFault(code: string): string | null {

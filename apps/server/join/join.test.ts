@@ -64,6 +64,15 @@ test('a state is taken if the country has it, in any spelling of its name, and r
   }
 });
 
+test('a ZIP code that lost its zero is mended by a state that was typed as its code', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const params = { uuid };
+  await client.call('submitDetails', { params, body: details({ state: 'MA', zipcode: '2139' }) });
+  const { data } = await client.call('getContact', { params });
+  assert.deepEqual([data.state, data.zip], ['Massachusetts', '02139']);
+});
+
 test('around New Year, the graduation years are taken that the joiner’s own day offers', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'LINCOLN2026');

@@ -4,6 +4,7 @@ import { likenessOf } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
   type CountryRule,
+  cleanDetails,
   graduationYears,
   type StudentDetails,
   type SubmittedDetails,
@@ -46,7 +47,8 @@ export async function submitDetails(
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
-  const details = { ...sent, state: stateOf(sent) };
+  // The state's name can show that a ZIP code lost its zero.
+  const details = cleanDetails({ ...sent, state: stateOf(sent) });
   const guardianConsent = await guardianConsentAsked(deps, uuid);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(

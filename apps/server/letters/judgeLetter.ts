@@ -8,7 +8,8 @@ import {
   reminderKinds,
 } from '#core/reminders.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin } from '../platform/http/limits.ts';
+import type { Limit } from '../platform/config/limits.ts';
+import { limitedCount } from '../platform/http/limits.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { isJoinerMember } from '../session/members.ts';
 import { reminds } from './remind.ts';
@@ -21,22 +22,28 @@ export async function judgeLetter(
   now: Date,
 ): Promise<'send' | 'withdraw' | Date> {
   const verdict = await judgeByKind(deps, letter, now);
-  return verdict === 'send' && !(await isWithinMailbox(deps, letter)) ? 'withdraw' : verdict;
+  const counted = countedFor(deps, letter);
+  if (verdict !== 'send' || !counted) return verdict;
+  const { rows } = await sql<{ count: number }>`select ${limitedCount(...counted)} as count`.execute(
+    deps.database,
+  );
+  return rows[0]!.count < counted[2].count ? 'send' : 'withdraw';
 }
 
 /**
- * Whether a letter's mailbox may get it. Anybody can begin a join with any email, so letters about joins that are neither paid nor
- * proven are counted. A code is not: it is mailed only to who has the link of a letter. A later try to send was counted before.
+ * Returns the name, key and limit with which a letter is counted when it has been sent; null if it is not counted. Anybody can
+ * begin a join with any email, so letters about joins that are neither paid nor proven are counted by mailbox. A code is not: it is
+ * mailed only to somebody who has the link of a letter.
  */
-async function isWithinMailbox(
-  { config, database, passes }: Pick<Deps, 'config' | 'database' | 'passes'>,
-  { kind, emails, state, isProven, attempts }: Letter,
-): Promise<boolean> {
+export function countedFor(
+  { config, passes }: Pick<Deps, 'config' | 'passes'>,
+  { kind, emails, state, isProven }: Letter,
+): [name: string, key: string, limit: Limit] | null {
   const limit = config.limits?.lettersPerMailbox;
   const email = providerEmail(emails);
-  if (!limit || email === null || state === null || state === 'paid' || isProven) return true;
-  if (kind === 'code' || attempts > 1) return true;
-  return countWithin(database, 'letters', mailboxKey(passes, email), limit);
+  if (!limit || email === null || state === null || state === 'paid' || isProven || kind === 'code')
+    return null;
+  return ['letters', mailboxKey(passes, email), limit];
 }
 
 async function judgeByKind(

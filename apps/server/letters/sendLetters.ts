@@ -4,6 +4,7 @@ import { troubleTeller } from '../notices/providerTrouble.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import type { MailSettings } from '../platform/config/mail.ts';
+import { countWithin } from '../platform/http/limits.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { callWatcher, type WatchCall } from '../platform/watchCall.ts';
 import {
@@ -15,7 +16,7 @@ import {
   openMail,
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
-import { judgeLetter } from './judgeLetter.ts';
+import { countedFor, judgeLetter } from './judgeLetter.ts';
 import { makeUpLetters } from './makeUpLetters.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
@@ -107,6 +108,8 @@ async function handle(
   );
   // If the process dies before this update commits, the letter is sent again with the same Message-ID.
   await sql`update letter set sent_at = now(), email = ${mail.to} where id = ${letter.id}`.execute(database);
+  const counted = countedFor(deps, letter);
+  if (counted) await countWithin(database, ...counted);
   return current;
 }
 

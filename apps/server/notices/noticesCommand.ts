@@ -27,7 +27,7 @@ export const noticesCommand: Command = {
     if (notices.length === 0) console.log('Nothing.');
     const reported = await reportedKinds(database);
     if (reported.length > 0)
-      console.log(['', 'What browsers block or break on our pages:', ...reported].join('\n  '));
+      console.log(['', 'What browsers report of our pages:', ...reported].join('\n  '));
     return 0;
   },
 };

@@ -14,12 +14,10 @@ import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { readOrder, totalChanged } from './readOrder.ts';
-import { settlePaying } from './settlePaying.ts';
+import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
   'A payment for this membership is under way in another window or on another device. Finish it there, or try again to pay here.';
-/** A payment that was begun in another join of the contact at least this many seconds ago holds nobody back. */
-const UNDER_WAY_SECONDS = 15;
 /**
  * How often a join is held back by a payment in another join of its contact. Anybody who knows a personal code can begin such
  * payments again and again, so whoever presses Buy Now once more pays.

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import { type Holding, isSure } from '#core/holding.ts';
+import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isHeldBy } from '../session/holding.ts';
 import { readStanding } from '../session/standing.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
@@ -12,8 +12,8 @@ const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
  * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser` is
- * whether the caller's browser counts as the browser that paid. The client secret suffices for that until somebody has proven in
- * another browser to be the joiner. From then on it does not, because others may have learned the secret.
+ * whether the caller's browser counts as the browser that paid: it has to hold the join. The client secret alone does not
+ * suffice, because anybody who knew the uuid before the payment could ask for it.
  */
 export async function handlePaymentReturn(
   deps: Deps,
@@ -23,11 +23,7 @@ export async function handlePaymentReturn(
   const payment = await deps.database
     .selectFrom('payment')
     .innerJoin('join_session', 'uuid', 'session_uuid')
-    .select([
-      'client_secret',
-      'status',
-      sql<boolean>`(${isSure(holding)}::boolean or proven_at is null)`.as('is_its_browser'),
-    ])
+    .select(['client_secret', 'status', isHeldBy(holding).as('is_its_browser')])
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();

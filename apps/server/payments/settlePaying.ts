@@ -10,8 +10,8 @@ import { confirmPayment } from './confirmPayment.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** An open payment is not cancelled within this many seconds of Buy Now, because the page may be about to confirm it. */
-const UNDER_WAY_SECONDS = 15;
+/** For this many seconds after Buy Now, a payment is taken to be under way: the page may be about to confirm it. */
+export const UNDER_WAY_SECONDS = 15;
 
 /**
  * Asks Stripe for the status of a begun payment and updates the session: `paid` if the payment succeeded, `ordering` if it failed

@@ -149,6 +149,7 @@ test('what is signed and is no event is 400, whatever it is', async () => {
       { created: 1e300 },
     ],
     ...[{ data: null }, { data: {} }, { data: { object: null } }, { data: { object: 'x' } }],
+    { object: 'v2.core.event' },
     ...[{ id: 'pi_\u0000' }, { id: 5 }, { metadata: 'x' }, { payment_intent: 7 }].map((change) => ({
       data: { object: { ...object, ...change } },
     })),

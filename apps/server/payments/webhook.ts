@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { handleEvent } from './handleEvent.ts';
 
-const NO_EVENT = 'The signature does not hold, or the body is no event.';
+const NO_EVENT = 'The signature is wrong, or the body is not an event.';
 
 /**
  * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit.
- * Answers 5xx if handling an event of ours fails, so that Stripe retries. Answers 200 to an event that is not about a payment of
- * ours, and ignores it, and 400 to what is no event.
+ * Answers 5xx if handling an event of ours fails, so that Stripe retries. Ignores an event that is not about a payment of ours, and
+ * answers 200 to it. Answers 400 to a body that is not an event.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

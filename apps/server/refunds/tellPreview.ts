@@ -1,6 +1,5 @@
 import { plain } from '#core/cleanText.ts';
 import { displayPrice } from '#core/money.ts';
-
 import type { RefundPreview } from './previewRefund.ts';
 
 /** Prints what a refund would do beside the money of its lines. */

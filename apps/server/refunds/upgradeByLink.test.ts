@@ -99,7 +99,7 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
 });
 
 test('that an upgrade is left alone is told while its join is locked by another refund', {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async () => {
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');

@@ -82,7 +82,7 @@ test('a page that broke is counted, and staff hear of it when it is new', async 
   assert.equal((await total()) - before, 3);
   const told = await notices();
   assert.equal(told.length, 2);
-  assert.match(told[0]!, /^Our pages broke in a browser .*TypeError at async\/checkout\.1f\.js:1:23/);
+  assert.match(told[0]!, /^A page broke in a browser: TypeError at async\/checkout\.1f\.js:1:23/);
 });
 
 test('what is no report of a fault, or says more than one may, leaves nothing', async () => {

@@ -125,8 +125,8 @@ function originOf(address: string): string {
 }
 
 /**
- * Serves the path to which browsers and our pages send reports. Anybody can send them, so their size and their number from each address are
- * limited. The answer is empty. Only a count for each kind is stored, and nothing about the sender.
+ * Serves the path to which browsers and our pages send reports. Anybody can send them, so their size and their number from each
+ * address are limited. The answer is empty. Only a count for each kind is stored, and nothing about the sender.
  */
 export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -164,8 +164,8 @@ function kindsIn(reported: Reported[]): Reported[] {
 /** Returns the notice about a new kind of report. */
 function noticeOf({ kind, directive, blocked, page }: Reported): string {
   return kind === 'broken'
-    ? `Our pages broke in a browser as no report said before: ${blocked} (${directive}, first on ${page}). It is a fault of ours, or the browser's: docs/operations.md says how to tell.`
-    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}), which no report said before. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.`;
+    ? `A page broke in a browser: ${blocked} (${directive}, first on ${page}). This is the first report of it. It is a fault of ours, or of the browser: docs/operations.md says how to tell.`
+    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}). This is the first report of it. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.`;
 }
 
 /** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */

@@ -28,6 +28,10 @@ export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     case when session.state = 'paid' then person.details ->> 'personalEmail' end, session.details ->> 'personalEmail',
     person.profile ->> 'personalEmail', person.email]`;
 
+/** SQL for the emails to which letters of a join may go, the preferred one first: {@link payerEmails}, then those of receipts. */
+export const letterEmails: RawBuilder<(string | null)[]> = sql`${payerEmails}
+    || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at)`;
+
 /** Returns the address for Stripe's receipt: the first of these emails that Stripe accepts; null if none. */
 export function receiptEmail(
   emails: readonly (string | null)[],

@@ -16,7 +16,7 @@ export const ordersShipCommand: Command = {
   options: ordersShipOptions,
   usage: 'orders ship JOIN [--item PRODUCT_ID,PRODUCT_ID] [--note TEXT] [--unasked]',
   summary:
-    'Say that all that is open of a join was sent, or only these products, with a note such as a tracking number. What is held is sent only when it is named. Asked twice, sent once. Stripe is asked first what went back, but with --unasked.',
+    'Say that all that is open of a join was sent, or only these products, with a note such as a tracking number. What is held is sent only when it is named. Asked twice, sent once. Stripe is first asked what went back; --unasked does not ask it.',
   async run(args, { deps }) {
     const read = readArgs(args, ordersShipOptions);
     const asked = read && readSubject(read.positionals, read.values.item);
@@ -30,8 +30,8 @@ export const ordersShipCommand: Command = {
 };
 
 /**
- * Takes in from Stripe what went back of a join's payments: a refund or dispute of this minute is not known here yet. If Stripe does
- * not answer, prints that and what to do, and returns false.
+ * Takes in from Stripe what went back of a join's payments, since a refund or dispute of the last minute may not be known here yet.
+ * If Stripe does not answer, prints that and what to do, and returns false.
  */
 async function hasAskedStripe(deps: Deps, uuid: string): Promise<boolean> {
   const goods = (await parcelOf(deps.database, deps.society, uuid))?.goods ?? [];
@@ -42,7 +42,7 @@ async function hasAskedStripe(deps: Deps, uuid: string): Promise<boolean> {
   } catch (error) {
     deps.log.warn({ err: error }, 'Stripe could not be asked what went back');
     console.error(
-      `Nothing is sent: Stripe could not be asked whether the payment was refunded or disputed. Try again in a minute. If it lasts, look at ${intents.join(' and ')} in Stripe's dashboard: if nothing went back there, repeat the command with --unasked.`,
+      `Nothing was recorded: Stripe did not say whether the payment was refunded or disputed. Try again in a minute. If that does not help, look at ${intents.join(' and ')} in Stripe's dashboard. If nothing went back there, repeat the command with --unasked.`,
     );
     return false;
   }

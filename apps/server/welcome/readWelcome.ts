@@ -10,7 +10,7 @@ import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
-import { firstName, fullName, payerEmails, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, letterEmails, receiptEmail } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -26,7 +26,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     base_programme: string | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${firstName} as first_name, ${fullName} as full_name, ${payerEmails} || array(select receipt_email from payment where session_uuid = session.uuid order by created_at) as emails, base.member_number, base.is_unlisted,
+    select ${firstName} as first_name, ${fullName} as full_name, ${letterEmails} as emails, base.member_number, base.is_unlisted,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link, useRevalidator } from 'react-router';
 import { screens } from '#core/navigation.ts';
+import { NO_ANSWER } from '#core/sentences.ts';
 import type { LoadFailure } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
@@ -12,8 +13,8 @@ import { TryAgain } from './TryAgain.tsx';
 import ui from './ui.module.css';
 
 /**
- * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children` are the screen's other
- * ways to go on, for a session that can.
+ * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children`
+ * are the screen's other ways to go on, for a session that can.
  */
 export function LoadFailed({
   failure: { kind, message, retryMs },
@@ -36,7 +37,9 @@ export function LoadFailed({
       ) : (
         <Alert>{message}</Alert>
       )}
-      {kind === 'unsent' && <p className={ui.hint}>Please check your connection.</p>}
+      {kind === 'unsent' && !message.endsWith(NO_ANSWER) && (
+        <p className={ui.hint}>Please check your connection.</p>
+      )}
       {(kind === 'unsent' || kind === 'busy') && (
         <TryAgain retryMs={retryMs} onTry={() => void revalidate()} busy={state !== 'idle'} />
       )}

@@ -13,14 +13,23 @@ export async function poll<T>(
     const answer = await ask(tries);
     const delay = delayMs(tries);
     if (isOver(answer) || delay === undefined || signal?.aborted) return answer;
-    await new Promise<void>((done) => {
-      const end = () => {
-        clearTimeout(timer);
-        page?.removeEventListener('visibilitychange', end);
-        done();
-      };
-      const timer = setTimeout(end, delay);
-      page?.addEventListener('visibilitychange', end);
-    });
+    await pause(delay, signal, page);
+    if (signal?.aborted) return answer;
   }
+}
+
+/** Waits until the delay (ms) is over, `signal` is aborted, or `page` is shown again. */
+function pause(delay: number, signal?: AbortSignal, page?: Document): Promise<void> {
+  return new Promise((done) => {
+    const ended = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      ended.abort();
+      done();
+    };
+    const timer = setTimeout(end, delay);
+    const listening = { signal: ended.signal };
+    signal?.addEventListener('abort', end, listening);
+    page?.addEventListener('visibilitychange', () => page.visibilityState === 'visible' && end(), listening);
+  });
 }

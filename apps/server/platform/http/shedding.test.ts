@@ -100,7 +100,8 @@ test('a server whose event loop has no time left refuses who is new, and takes t
   t.after(() => app.close());
   const client = browser(await app.listen({ host: '127.0.0.1', port: 0 }));
   const isLetIn = async () => (await statusOf(client, calls.checkEligibility.path, 'POST')) !== 503;
-  assert.ok(await isLetIn(), 'a start alone is no load');
+  // What building the app has cost is forgotten soon.
+  await until(isLetIn);
   let isBusy = true;
   const work = (async () => {
     while (isBusy) {

@@ -114,26 +114,37 @@ for (const [how, text] of [
   });
 
 test('an upload that is slow and goes on is taken, though it takes longer than every limit', async (t) => {
-  const limits = { bodyMs: 1000, restMs: 1000, idleMs: 1400, uploadWindowMs: 1500, keepAliveMs: 100 };
-  const { socket, ended } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
+  const limits = { bodyMs: 1000, restMs: 1000, uploadWindowMs: 1000, keepAliveMs: 100 };
+  const { socket, ended, theirs } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
   const body = Buffer.from(fileStart + pdf({ size: 100_000 }).toString('latin1') + fileEnd, 'latin1');
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   socket.write(formHead(body.length));
-  // Sends the body in ten pieces, each within one window's time limit.
+  // Sends the body in ten pieces, each within one window.
   const size = Math.ceil(body.length / 10);
   for (let at = 0; at < body.length; at += size) {
-    socket.write(body.subarray(at, at + size));
-    await setTimeout(300);
+    const before = theirs.bytesRead;
+    const piece = body.subarray(at, at + size);
+    socket.write(piece);
+    while (theirs.bytesRead < before + piece.length) await new Promise(setImmediate);
+    t.mock.timers.tick(900);
   }
   assert.match(await ended, /^HTTP\/1\.1 200 /);
 });
 
 test('what is done with a file may take longer than a connection may rest', async (t) => {
-  const { socket, ended } = await connectTo(t, { idleMs: 1000, keepAliveMs: 100 });
-  server.deps.scanner = { scan: () => setTimeout(1500, null) };
+  const { socket, ended, theirs } = await connectTo(t, { keepAliveMs: 100 });
+  let idleMs: number | undefined;
+  server.deps.scanner = {
+    async scan() {
+      idleMs = theirs.timeout;
+      return null;
+    },
+  };
   t.after(() => (server.deps.scanner = null));
   const body = fileStart + pdf().toString('latin1') + fileEnd;
   socket.write(formHead(body.length) + body);
   assert.match(await ended, /^HTTP\/1\.1 200 /);
+  assert.equal(idleMs, 0, 'while it is scanned, its connection has no timeout');
 });
 
 test('a file that is refused in the middle is read to its end, so that a browser gets to the answer', async (t) => {

@@ -150,8 +150,10 @@ export interface PaymentProvider {
    * 30 days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
-  /** Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is no
-   * event. */
+  /**
+   * Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is not
+   * an event.
+   */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
@@ -417,9 +419,8 @@ export function stripeProvider({
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
-          // A body that is signed and no JSON.
-          if (error instanceof SyntaxError) return null;
-          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+          // Any other error is about a signed body that is no event of this kind.
+          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) return null;
         }
       return null;
     },
@@ -444,7 +445,7 @@ const eventShape = z.object({
   }),
 });
 
-/** Returns an event of Stripe; null if it has not the shape of one. */
+/** Returns an event of Stripe; null if it does not have the shape of one. */
 function readEvent(given: unknown): ProviderEvent | null {
   const read = eventShape.safeParse(given);
   if (!read.success) return null;

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
+import { RefundNote } from '../../components/RefundNote.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import { ChangeError } from './ChangeError.tsx';
@@ -111,12 +112,7 @@ export function OrderPanel({
               </dd>
             </div>
           </dl>
-          {refundNote && (
-            <p className={ui.refund}>
-              <Icon name="shield" size={18} />
-              {refundNote}
-            </p>
-          )}
+          <RefundNote text={refundNote} />
           {children}
         </div>
       </aside>

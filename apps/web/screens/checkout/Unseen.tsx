@@ -1,6 +1,6 @@
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
+import { RefundNote } from '../../components/RefundNote.tsx';
 import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
@@ -27,12 +27,7 @@ export function Unseen({
           <li key={id}>{eligibility ? description : <PurifiedHtml html={description} />}</li>
         ))}
       </ul>
-      {refundNote && (
-        <p className={ui.refund}>
-          <Icon name="shield" size={18} />
-          {refundNote}
-        </p>
-      )}
+      <RefundNote text={refundNote} />
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </section>
   );

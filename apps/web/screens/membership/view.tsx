@@ -11,6 +11,7 @@ import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { loadCleaner } from '../../components/Purified.tsx';
+import { RefundNote } from '../../components/RefundNote.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
@@ -100,12 +101,7 @@ function Choice({ details }: { details: Details }) {
           {error}
         </p>
       )}
-      {refundNote && (
-        <p className={`${ui.refund} ${styles.refund}`}>
-          <Icon name="shield" size={18} />
-          {refundNote}
-        </p>
-      )}
+      <RefundNote text={refundNote} className={styles.refund ?? ''} />
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </>
   );

@@ -20,9 +20,11 @@ import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../../components/ErrorSummary.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
 import { FieldQuestion, useSettled } from '../../components/FieldQuestion.tsx';
+import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
+import type { LoadFailure } from '../../lib/api.ts';
 import {
   countryOfOption,
   countryOptions,
@@ -45,28 +47,38 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 
 /**
  * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
- * ask. `unread` has the values of the contact's record that the form does not have. `loadError` is the message when the contact could not be loaded; the form can still be used.
+ * ask. `unread` has the values of the contact's record that the form does not have. `failure` says why
+ * the contact could not be loaded; the form can still be used, and is prefilled by a later try if nothing has been typed.
  */
 export function DetailsForm({
   invitation,
   guardianConsent,
   initial,
   unread,
-  loadError,
+  failure,
 }: {
   invitation: string | null;
   guardianConsent: string | null;
   initial: SubmittedDetails;
   unread: UnreadFields;
-  loadError: string | null;
+  failure: LoadFailure | null;
 }) {
   const { society } = useSite();
   const fetcher = useFetcher<typeof action>();
   const { revalidate } = useRevalidator();
   const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
-  const [initialValues] = useState(initial);
+  const [initialValues, setInitialValues] = useState(initial);
   const [values, setValues] = useState(initialValues);
+  const isLoaded = failure === null;
+  const [wasLoaded, setWasLoaded] = useState(isLoaded);
+  if (isLoaded && !wasLoaded) {
+    setWasLoaded(true);
+    if (values === initialValues) {
+      setInitialValues(initial);
+      setValues(initial);
+    }
+  }
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country, attention);
@@ -158,7 +170,7 @@ export function DetailsForm({
     >
       {invitation && <p className={styles.invitation}>{invitation}</p>}
       <ErrorSummary errors={invalidFields} attention={attention} />
-      {loadError && <Alert>{loadError}</Alert>}
+      {failure && <LoadFailed failure={failure} />}
       <Group title="About you">
         <div className={styles.two}>
           <TextField

@@ -28,7 +28,7 @@ export function Component() {
           guardianConsent={guardianConsent?.sentence ?? null}
           initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
           unread={unread}
-          loadError={'kind' in contact ? contact.message : null}
+          failure={'kind' in contact ? contact : null}
         />
       )}
     </Card>

@@ -10,6 +10,7 @@ import { Crest } from '../../components/Crest.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
+import { RefundNote } from '../../components/RefundNote.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
@@ -197,12 +198,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
             </Button>
           )}
         </div>
-        {details.refundNote && (
-          <p className={ui.refund}>
-            <Icon name="shield" size={18} />
-            {details.refundNote}
-          </p>
-        )}
+        <RefundNote text={details.refundNote} />
       </section>
     </>
   );

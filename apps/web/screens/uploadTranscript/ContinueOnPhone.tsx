@@ -159,7 +159,7 @@ function useDocumentPolling(
     }
     void poll(
       ask,
-      (hasExpired) => hasExpired || signal.aborted,
+      (hasExpired) => hasExpired,
       () => POLL_INTERVAL_MS,
       { signal, page: document },
     );
