@@ -131,8 +131,9 @@ test('siblings who share an email are two joins: the second writes nothing into 
   }
   await deliver(server);
   const { rows } = await sql<{ contact_id: string; name: string }>`
-    select hubspot_contact_id as contact_id, details ->> 'firstName' as name from join_session
-    where details ->> 'personalEmail' = ${email} order by owns_hubspot_contact desc`.execute(
+    select coalesce(contact_id, found_contact_id) as contact_id, join_session.details ->> 'firstName' as name
+    from join_session join person on person.id = person_id
+    where join_session.details ->> 'personalEmail' = ${email} order by made_contact desc`.execute(
     server.deps.database,
   );
   const [own, shared] = rows;
@@ -192,9 +193,12 @@ test('status counts what waits for HubSpot, what it refused, and whose contact s
       with document as (update document set crm_note_id = ${now.note}, crm_refusal = ${now.documentRefusal}, review = ${now.review},
             reason = case ${now.review} when 'rejected' then 'unreadable' end, reviewed_at = case ${now.review} when 'rejected' then now() end
           where session_uuid = ${uuid}),
-        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid})
+        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid}),
+        person as (update person set contact_id = case when ${now.own}::boolean then '900' end, made_contact = ${now.own},
+            found_contact_id = case when not ${now.own}::boolean then '900' end
+          where id = (select person_id from join_session where uuid = ${uuid}))
       update join_session set crm_revision = profile_revision - ${now.due}::boolean::int, crm_refusal = ${now.refusal},
-        hubspot_contact_id = '900', owns_hubspot_contact = ${now.own}, crm_known = ${JSON.stringify(known)}::jsonb
+        crm_known = ${JSON.stringify(known)}::jsonb
       where uuid = ${uuid}`.execute(server.deps.database);
     const { out } = await runCommand(t, server, statusCommand, []);
     const numbers =

@@ -10,7 +10,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { accountsOf, changeAccount } from './account.ts';
-import { crmId, whose } from './crmId.ts';
+import { whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
 import { StillTelling, tellingHubspotNothing } from './fence.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
@@ -144,7 +144,7 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || ${crmId}, 'new contact') as what,
+      select uuid::text as who, coalesce('contact ' || (select coalesce(contact_id, found_contact_id) from person where person.id = person_id), 'new contact') as what,
         crm_refusal, updated_at as at
       from join_session where crm_refusal is not null
       union all

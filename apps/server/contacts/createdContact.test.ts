@@ -83,7 +83,7 @@ test('an upgrade that was bought in the join is not sold again by a link to the 
   assert.equal((await server.client().call('initiateCheckout', { body })).status, 409);
 });
 
-test('a join whose created contact has joined by a link meanwhile is refused, and a payment on its way goes back', async () => {
+test('a join whose created contact has joined by a link meanwhile is refused, and a payment on its way is told to staff', async () => {
   const { client, uuid } = await selfNominated('created.meanwhile@example.com');
   const id = await createdContact(uuid);
   const intent = await openIntent(client, uuid);
@@ -95,7 +95,8 @@ test('a join whose created contact has joined by a link meanwhile is refused, an
   const body = { revision: intent.revision, agreeToPolicies: true };
   assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 409);
   await payByCard(server, intent.id);
-  assert.equal(await confirmPayment(server.deps, intent.id), 'refunded');
+  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`as join ${linked.joinSessionUuid}\\. If it is one`));
 });
 
 test('a sibling with the same email who paid first keeps nobody from paying whose join created the contact, nor ends them', async () => {

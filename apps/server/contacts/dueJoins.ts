@@ -362,6 +362,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     const uuids = rows.map(({ uuid }) => uuid);
     await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
     const { rows: noted } = await sql<{
+      uuid: string;
       personId: number;
       contactId: string;
       isOwn: boolean;
@@ -371,28 +372,27 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
       update join_session set crm_known = crm_known - ${joinFields}::text[]
       from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
       where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)
-      returning person_id, noted.contact_id, noted.is_own)
-    select person_id as "personId", noted.contact_id as "contactId", person.contact_id as before,
+      returning noted.uuid, person_id, noted.contact_id, noted.is_own)
+    select noted.uuid, person_id as "personId", noted.contact_id as "contactId", person.contact_id as before,
       is_own and not exists (
         select from person other where other.contact_id = noted.contact_id and other.made_contact and other.id <> person_id) as "isOwn"
     from noted join person on person.id = person_id`.execute(trx);
-    for (const { personId, contactId, isOwn, before } of noted) {
+    for (const { uuid, personId, contactId, isOwn, before } of noted) {
       if (!isOwn)
         await sql`update person set found_contact_id = ${contactId} where id = ${personId}`.execute(trx);
-      else if (before !== contactId) await becomeContact(trx, personId, contactId, before);
+      else if (before !== contactId) await becomeContact(trx, personId, { uuid, contactId, before });
     }
   });
 }
 
 /**
- * Makes a contact that was created for a person that person. `before` is the person's former contact, which HubSpot has deleted: its
+ * Makes a contact that the join `uuid` has created its person. `before` is the person's former contact, which HubSpot has deleted: its
  * id goes on naming the person.
  */
 async function becomeContact(
   trx: Transaction<Tables>,
   personId: number,
-  contactId: string,
-  before: string | null,
+  { uuid, contactId, before }: { uuid: string; contactId: string; before: string | null },
 ): Promise<void> {
   const { rows } = await sql<{ id: number; profile: string; email: string | null; fetched_at: Date | null }>`
     update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
@@ -410,6 +410,10 @@ async function becomeContact(
         trx,
       );
   }
+  // Other paid joins of the person have sent their values to the former contact, or to none.
+  await sql`
+    update join_session set crm_known = crm_known - ${joinFields}::text[], ${hubspotIsToHear}
+    where person_id = ${personId} and paid_at is not null and uuid <> ${uuid}`.execute(trx);
   if (before !== null)
     await sql`insert into person (contact_id, deleted_at, merged_into) values (${before}, now(), ${personId})`.execute(
       trx,

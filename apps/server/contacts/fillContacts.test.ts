@@ -23,8 +23,8 @@ test('a contact that HubSpot refuses to read holds up no other, and is not asked
   const work = { ...server.deps, database: server.background };
   await fillDue(work, server.hubspot);
   const { rows } = await sql<{ id: string; is_filled: boolean; minutes: number | null }>`
-    select id, fetched_at is not null as is_filled, floor(extract(epoch from fill_at - now()) / 60)::int as minutes
-    from person where contact_id in ('101', '102', '103', '104', ${refused}) order by id`.execute(
+    select contact_id as id, fetched_at is not null as is_filled, floor(extract(epoch from fill_at - now()) / 60)::int as minutes
+    from person where contact_id in ('101', '102', '103', '104', ${refused}) order by contact_id`.execute(
     server.background,
   );
   assert.deepEqual(
@@ -51,7 +51,9 @@ test('of more contacts than one batch has, those that have waited longest come f
   assert.deepEqual(await fillDue(work, server.hubspot), { taken: 100, more: true });
   const { rows } = await sql<{
     id: string;
-  }>`select contact_id as id from person where fill_at is not null and id ~ '^7'`.execute(server.background);
+  }>`select contact_id as id from person where fill_at is not null and contact_id ~ '^7'`.execute(
+    server.background,
+  );
   assert.deepEqual(rows, [{ id: '7001' }]);
   await fillDue(work, server.hubspot);
 });

@@ -161,23 +161,11 @@ export async function moveContacts(
     where person_id in (select old from ${merged})
       or person_id in (select id from person where found_contact_id in (select old from ${given}))
     order by uuid for no key update`.execute(trx);
-  const { rows: twice } = await sql<HeldTwice & { oldContact: string; presentContact: string }>`
-    select left_over.session_uuid as uuid, "oldContact", "presentContact", array_agg(distinct left_over.type::text) as types,
-      array_agg(distinct held.session_uuid::text) as others
-    from ${merged} join membership left_over on left_over.person_id = merged.old and left_over.is_held
-      join membership held on held.person_id = merged.present and held.is_held and held.type = left_over.type
-    group by left_over.session_uuid, "oldContact", "presentContact"`.execute(trx);
-  for (const { oldContact, presentContact, ...join } of twice)
-    await tellOfHeldTwice(
-      trx,
-      MERGED_TWICE,
-      join,
-      `Contact ${oldContact} was merged into ${presentContact} in HubSpot, and both hold`,
-      ' bought here,',
-    );
   await sql`
     update join_session set person_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
     where person_id = merged.old and paying_since is null`.execute(trx);
+  const { rows: moved } = await sql<{ uuid: string; from: string }>`
+    select distinct session_uuid as uuid, "oldContact" as from from membership join ${merged} on person_id = old`.execute(trx);
   await sql`
     update join_session set ${isToHear(sql`false`)} from person, ${given}
     where person.id = person_id and found_contact_id = given.old`.execute(trx);
@@ -185,6 +173,7 @@ export async function moveContacts(
     trx,
   );
   await followMoved(trx, sql`(select old from ${merged})`);
+  await tellOfTwice(trx, new Map(moved.map(({ uuid, from }) => [uuid, from])));
   await sql`update invitation set person_id = merged.present from ${merged} where person_id = merged.old`.execute(
     trx,
   );
@@ -201,6 +190,33 @@ export async function moveContacts(
     from ${merged} where (person.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
     trx,
   );
+}
+
+/**
+ * Tells staff of joins whose membership or upgrade was moved to a person who holds the same by another join. `moved` has the contact
+ * from which each join was moved.
+ */
+async function tellOfTwice(trx: Kysely<Tables>, moved: ReadonlyMap<string, string>): Promise<void> {
+  const isMoved = sql`session_uuid = any(${[...moved.keys()]}::uuid[])`;
+  const { rows } = await sql<HeldTwice & { contactId: string }>`
+    with held as (
+      select session_uuid, type, person_id, ${isMoved} as is_moved,
+        row_number() over (partition by person_id, type order by ${isMoved}, created_at, id) as turn
+      from membership where is_held and person_id in (select person_id from membership where ${isMoved})
+    )
+    select second.session_uuid as uuid, contact_id as "contactId", array_agg(distinct second.type::text) as types,
+      array_agg(distinct first.session_uuid::text) as others
+    from held second join held first using (person_id, type) join person on person.id = person_id
+    where second.is_moved and second.turn > 1 and first.turn = 1
+    group by second.session_uuid, contact_id`.execute(trx);
+  for (const { contactId, ...join } of rows)
+    await tellOfHeldTwice(
+      trx,
+      MERGED_TWICE,
+      join,
+      `Contact ${moved.get(join.uuid)} was merged into ${contactId} in HubSpot, and both hold`,
+      ' bought here,',
+    );
 }
 
 /** Moves the memberships of persons (`from` is SQL for their ids) to the persons of the joins that bought them. */

@@ -393,12 +393,14 @@ test("a contact that was there before a join is not the join's, whatever it says
   const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
   // The contact now is no join's own, as if the join that created it had been erased.
-  await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
+  await sql`update person set found_contact_id = contact_id, contact_id = null, made_contact = false from join_session where person.id = person_id and uuid = ${before}`.execute(
     server.deps.database,
   );
   const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
   const { rows } = await sql<{ owns: boolean }>`
-    select owns_hubspot_contact as owns from join_session where uuid = ${uuid}`.execute(server.deps.database);
+    select made_contact as owns from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
   assert.deepEqual(rows, [{ owns: false }]);
 });

@@ -234,7 +234,7 @@ test('whose contact is merged in HubSpot while their bank asks them is a member 
 
 test('what one with the same email gave is not said of a contact that buys by itself since', async () => {
   const personalEmail = 'told@example.com';
-  const id = await newContact(server, personalEmail, { firstname: 'Ben' });
+  const id = await newContact(server, personalEmail, { firstname: 'Ben', membership_status: 'member' });
   const client = server.client();
   const ada = await orderingJoin(client, 'LINCOLN2026', { personalEmail, firstName: 'Ada' });
   await client.call('setSessionProduct', {

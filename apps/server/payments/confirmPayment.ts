@@ -18,7 +18,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
 import { tellHubspotOfEnded, tellOfTwice } from '../refunds/membershipStanding.ts';
-import { isJoinerMember, isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
+import { isJoinerMember, isMemberByMirrorAlone, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { type NamedOrder, namedOrder } from './namedOrder.ts';
@@ -170,8 +170,8 @@ interface LockedSession {
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<Omit<LockedSession, 'contact_id'>>`
-    select uuid, person_id, programme, origin, revision, paying_since, session.details,
-      (select likeness from person where person.id = person_id) as likeness
+    select uuid, ${presentPerson('session.person_id')} as person_id, programme, origin, revision, paying_since, session.details,
+      (select likeness from person where person.id = session.person_id) as likeness
     from join_session session where uuid = ${uuid} for update`.execute(trx);
   const [session] = rows;
   if (!session) return undefined;

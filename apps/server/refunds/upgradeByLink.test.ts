@@ -8,7 +8,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { reconcile } from '../settlement/reconcile.ts';
@@ -113,34 +112,16 @@ test('that an upgrade is left alone is told while its join is locked by another 
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);
 });
 
-test('an upgrade that a link sold to the contact whom a school join had made a member is not left behind unseen when that goes back', async () => {
+test('a contact whom a school join has made a member in HubSpot is sold no upgrade by a link, which is for members', async () => {
   const personalEmail = 'school.then.link@example.com';
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
-  const statusOf = async () => (await atHubspot(server, id, 'membership_status')).membership_status;
-  assert.equal(await statusOf(), 'member', 'by the school join, where nothing stood');
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
   await server.deps.contacts.refresh(id);
-  const upgrade = await upgradeByLink(server, id);
-  assert.deepEqual(await standingsOf(server, upgrade.uuid), [
-    { type: 'membership_upgrade', standing: 'active' },
-  ]);
-  await deliver(server);
-  const medallion = async () =>
-    (await parcelOf(server.deps.database, server.deps.society, upgrade.uuid))?.goods.map(
-      ({ state }) => state.is,
-    );
-  assert.deepEqual(await medallion(), ['open']);
-  await refundJoin(server.deps, uuid, everything);
-  await deliver(server);
-  assert.equal(await statusOf(), 'former');
-  assert.deepEqual(await medallion(), ['held']);
-  const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
-  assert.deepEqual(
-    differences.filter(({ subject }) => subject === upgrade.uuid).map(({ kind }) => kind),
-    ['upgrade_alone'],
-    'HubSpot says former, and the upgrade is paid and held',
-  );
+  const body = { hubspotContactId: id, mainProductId: 10 };
+  const { status, message } = await server.client().call('initiateCheckout', { body });
+  assert.deepEqual([status, /for members only/.test(message ?? '')], [409, true]);
 });
 
 test('an upgrade that a link sold stays on a membership of its contact when a school join with the same email goes back', async () => {

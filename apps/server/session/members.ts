@@ -31,6 +31,14 @@ export function personOf(contactId: Column): RawBuilder<number | null> {
   >`(select coalesce(named.merged_into, named.id) from person named where named.contact_id = ${inQuery(contactId)})`;
 }
 
+/**
+ * SQL for the id of the person with whom a person was joined, otherwise their own id. Only a join that is being paid may still name
+ * the former.
+ */
+export function presentPerson(personId: Column): RawBuilder<number> {
+  return sql<number>`(select coalesce(present.merged_into, present.id) from person present where present.id = ${inQuery(personId)})`;
+}
+
 /** SQL for whether a person holds a purchase of this `type`: a membership or an upgrade. `personId` is a column name or SQL. */
 export function holdsBought(personId: Column, type: MembershipType): RawBuilder<boolean> {
   return isHeld('person_id', personId, type);
@@ -116,7 +124,7 @@ export function isMemberNow(personId: Column): RawBuilder<boolean> {
  * query's name for the `join_session` table.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
-  const personId = `${session}.person_id`;
+  const personId = presentPerson(`${session}.person_id`);
   return sql<boolean>`(${isMemberByMirror(personId, sql`and not mirrored.made_contact`)} or ${holdsBought(personId, 'membership')})`;
 }
 
@@ -143,7 +151,7 @@ export function saleRefusal(type: MembershipType, personId: string): RawBuilder<
  * the `join_session` table.
  */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
-  const holdsUpgrade = holdsBought(`${session}.person_id`, 'membership_upgrade');
+  const holdsUpgrade = holdsBought(presentPerson(`${session}.person_id`), 'membership_upgrade');
   const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
   return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${refusal('membership_upgrade')}
     when ${hasLine({ type: 'membership' })} then ${refusal('membership')} end`;

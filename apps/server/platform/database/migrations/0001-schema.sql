@@ -13,7 +13,7 @@ create table person (
   -- Whether a join of this person created the contact in HubSpot.
   made_contact boolean not null default false,
   -- The contact that HubSpot has under this person's email, who may be somebody else. Many persons may have found one contact.
-  found_contact_id text check (found_contact_id is null or contact_id is null),
+  found_contact_id text,
   -- The student details as last proven or corrected; null until then.
   details jsonb,
   -- The contact record as HubSpot last told it, in the field names of the specification, section 3.
