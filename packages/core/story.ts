@@ -3,7 +3,7 @@ import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
 /**
- * The steps of a join that the database records (by triggers, since migration 0012). Steps recorded in the same transaction have
+ * The steps of a join that the database records (by triggers). Steps recorded in the same transaction have
  * the same time and are shown in this order.
  */
 export const storySteps = [

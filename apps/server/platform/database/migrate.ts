@@ -26,6 +26,9 @@ export interface Migration {
   oldestVersion: string | null;
 }
 
+/** The first migration of the versions before 1.0. */
+const BEFORE_1_0 = '0001-foundation.sql';
+
 /** The difference between a database's schema and the migrations of this version. */
 export interface MigrationState {
   /** Migrations not applied yet, in order. */
@@ -134,7 +137,9 @@ export async function migrationState(
     : { rows: [] };
   const unseen = new Map(files.map((file) => [file.name, file]));
   const newer: string[] = [];
-  let foreign: string | null = null;
+  let foreign: string | null = applied.some(({ name }) => name === BEFORE_1_0)
+    ? 'The database is of a version before 1.0, whose data this version cannot read. Begin again with an empty database. (npm start: remove its data folder.)'
+    : null;
   for (const { name, checksum, oldest_version } of applied) {
     const file = unseen.get(name);
     unseen.delete(name);
