@@ -1,4 +1,4 @@
-import type { MembershipType } from './product.ts';
+import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
 /**
  * How the persons of two joins are related (docs/decisions/0046).
@@ -71,4 +71,13 @@ export function saleRefusal(type: MembershipType, holdings: Holdings): SaleRefus
   if (type === 'membership') return isMember(holdings) ? 'held already' : null;
   if (holdings.holdsUpgrade) return 'held already';
   return isMember(holdings) ? null : 'not a member';
+}
+
+/** Returns why the membership or upgrade of an order may not be sold to a person; null if it may, or the order has none. */
+export function orderRefusal(
+  lines: readonly { type: ProductType }[],
+  holdings: Holdings,
+): SaleRefusal | null {
+  const type = lines.map((line) => line.type).find(isMembershipType);
+  return type === undefined ? null : saleRefusal(type, holdings);
 }

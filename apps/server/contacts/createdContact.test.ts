@@ -96,7 +96,10 @@ test('a join whose created contact has joined by a link meanwhile is refused, an
   assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 409);
   await payByCard(server, intent.id);
   assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
-  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`as join ${linked.joinSessionUuid}\\. If it is one`));
+  assert.match(
+    (await noticesOf(server, uuid)).join(),
+    new RegExp(`as join ${linked.joinSessionUuid}\\. If it is one`),
+  );
 });
 
 test('a sibling with the same email who paid first keeps nobody from paying whose join created the contact, nor ends them', async () => {

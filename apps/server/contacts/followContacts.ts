@@ -165,7 +165,9 @@ export async function moveContacts(
     update join_session set person_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
     where person_id = merged.old and paying_since is null`.execute(trx);
   const { rows: moved } = await sql<{ uuid: string; from: string }>`
-    select distinct session_uuid as uuid, "oldContact" as from from membership join ${merged} on person_id = old`.execute(trx);
+    select distinct session_uuid as uuid, "oldContact" as from from membership join ${merged} on person_id = old`.execute(
+    trx,
+  );
   await sql`
     update join_session set ${isToHear(sql`false`)} from person, ${given}
     where person.id = person_id and found_contact_id = given.old`.execute(trx);

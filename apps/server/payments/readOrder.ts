@@ -5,10 +5,11 @@ import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
+import { type Holdings, orderRefusal } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isOpenTo } from '../session/holding.ts';
-import { holdsBought, orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -66,21 +67,19 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     state: string;
     revision: number;
     upsell_product_id: number | null;
-    holds_upgrade: boolean;
     emails: (string | null)[];
     identity: JoinIdentity;
     attempts: number;
     recent_attempts: number;
     address_hash: string | null;
     pause_seconds: number;
-    refusal: SaleRefusal | null;
+    holdings: Holdings;
     change: Order['change'];
     provider_failures: number;
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id, ${holdsBought('session.person_id', 'membership_upgrade')} as holds_upgrade,
-      ${payerEmails} as emails,
+    select state, revision, upsell_product_id,       ${payerEmails} as emails,
       json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,
@@ -90,7 +89,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
       case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
         case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
-      provider_failures, ${orderRefusal('session')} as refusal,
+      provider_failures, ${joinerHoldings('session')} as holdings,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join person on person.id = session.person_id
@@ -99,7 +98,8 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
   );
   const row = rows[0];
   if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid, { holding });
-  if (row.refusal) throw refusedSale(row.refusal);
+  const refusal = orderRefusal(row.lines, row.holdings);
+  if (refusal) throw refusedSale(refusal);
   const { membership, totalDueTodayCents } = summarise(row.lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });
   return {
@@ -107,7 +107,8 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     revision: row.revision,
     lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
     totalCents: totalDueTodayCents,
-    saveCard: !row.holds_upgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
+    saveCard:
+      !row.holdings.holdsUpgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
     emails: row.emails,
     identity: row.identity,
     attempts: row.attempts,

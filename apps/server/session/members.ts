@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Holdings, SaleRefusal } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { hasLine } from './orderLines.ts';
 
 /** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
@@ -137,34 +137,20 @@ function isMemberByMirror(personId: Column, and: RawBuilder<unknown> = sql``): R
   return sql<boolean>`coalesce((select mirrored.is_member from person as mirrored where mirrored.id = ${inQuery(personId)} ${and}), false)`;
 }
 
-export type SaleRefusal = 'held already' | 'not a member';
-
-/**
- * SQL for the reason why a person may not buy a membership or upgrade (`type`); null if they may buy it. `personId` is a column name.
- */
-export function saleRefusal(type: MembershipType, personId: string): RawBuilder<SaleRefusal | null> {
-  return refusalOf(type, holdsBought(personId, 'membership_upgrade'), isMemberNow(personId));
+/** SQL for what a person holds, and what HubSpot says of them. `personId` is a column name or SQL. */
+export function holdings(personId: Column): RawBuilder<Holdings> {
+  return holdingsWith(personId, isMemberByMirror(personId));
 }
 
-/**
- * SQL for the reason why a join's order may not be sold to its joiner; null if it may be sold. `session` is the query's name for
- * the `join_session` table.
- */
-export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
-  const holdsUpgrade = holdsBought(presentPerson(`${session}.person_id`), 'membership_upgrade');
-  const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
-  return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${refusal('membership_upgrade')}
-    when ${hasLine({ type: 'membership' })} then ${refusal('membership')} end`;
+/** SQL for the {@link holdings} of a join's joiner, as {@link isJoinerMember}. `session` is the query's name for `join_session`. */
+export function joinerHoldings(session: string): RawBuilder<Holdings> {
+  const personId = presentPerson(`${session}.person_id`);
+  return holdingsWith(personId, isMemberByMirror(personId, sql`and not mirrored.made_contact`));
 }
 
-function refusalOf(
-  type: MembershipType,
-  holdsUpgrade: RawBuilder<boolean>,
-  isMember: RawBuilder<boolean>,
-): RawBuilder<SaleRefusal | null> {
-  return type === 'membership'
-    ? sql`case when ${isMember} then 'held already' end`
-    : sql`case when ${holdsUpgrade} then 'held already' when not ${isMember} then 'not a member' end`;
+function holdingsWith(personId: Column, isMemberAtHubspot: RawBuilder<boolean>): RawBuilder<Holdings> {
+  return sql<Holdings>`json_build_object('holdsMembership', ${holdsBought(personId, 'membership')},
+    'holdsUpgrade', ${holdsBought(personId, 'membership_upgrade')}, 'isMemberAtHubspot', ${isMemberAtHubspot})`;
 }
 
 export function refusedSale(refusal: SaleRefusal): Refusal {
