@@ -27,6 +27,7 @@ export async function fillDatabase(
     await database.query('reset session_replication_role');
     await database.query('reset synchronous_commit');
   }
+  await database.query("select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))");
   await database.query('vacuum (analyze)');
 }
 

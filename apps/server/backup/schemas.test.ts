@@ -40,7 +40,7 @@ async function madeDatabase(first: string): Promise<string> {
   await migrate(databaseUrl);
   await rowsOf(
     databaseUrl,
-    "insert into join_session (uuid, origin, programme) values (gen_random_uuid(), 'school', 'high-school')",
+    "with own as (insert into person (profile) values ('{}') returning id) insert into join_session (person_id, origin, programme) select id, 'school', 'high-school' from own",
   );
   return databaseUrl;
 }

@@ -39,6 +39,9 @@ async function finishJoins(database: Database): Promise<void> {
     select n, case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end, json_build_object('firstName', 'Before', 'city', 'Austin'),
       'known' || n || '@example.com', case when n <= ${JOINS / 2}::int then now() end
     from generate_series(1, ${JOINS}::int) n`.execute(database);
+  await sql`select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))`.execute(
+    database,
+  );
   await sql`
     with joined as (
       insert into join_session (state, origin, programme, person_id, details, paid_at, profile_revision, crm_known, created_at)

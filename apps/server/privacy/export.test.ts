@@ -74,7 +74,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
     'Other payments that were begun with this email',
     'Refunds',
     'Documents',
-    'Contacts, as HubSpot told of them',
+    'The person, with what HubSpot told of them',
     'Invitations',
     'Requests for links',
     'Reminders stopped',

@@ -163,7 +163,10 @@ test('money stays without its person, though it bought nothing, went back, or wa
   const stayed: string[][] = [];
   for (const statement of statements) {
     await statement.execute(deps.database);
-    await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+    await sql`with own as (insert into person (profile) values ('{}') returning id)
+      update join_session set erased_at = null, person_id = own.id from own where uuid = ${uuid}`.execute(
+      deps.database,
+    );
     await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(
       deps.database,
     );
@@ -354,8 +357,11 @@ test('a contact that a join only shared an email with stays when the join is era
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail: shared });
   await deliver(server);
   const { rows } = await sql<{ id: string }>`
-    update join_session set details = jsonb_set(details, '{personalEmail}', to_jsonb(${own}::text)) where uuid = ${uuid}
-    returning hubspot_contact_id as id`.execute(deps.database);
+    with corrected as (
+      update join_session set details = jsonb_set(details, '{personalEmail}', to_jsonb(${own}::text)) where uuid = ${uuid} returning person_id, details)
+    update person set details = corrected.details from corrected where person.id = person_id returning found_contact_id as id`.execute(
+    deps.database,
+  );
   assert.equal(rows[0]!.id, id);
   assert.deepEqual((await findPerson(deps, own)).contacts, []);
   assert.equal((await erase(t, own, '--yes')).code, 0);

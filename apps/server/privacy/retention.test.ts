@@ -285,8 +285,9 @@ test('what is over its time goes in one night, however much it is', async (t) =>
   const uuid = await orderingJoin(server.client());
   await age(uuid, 11);
   await sql`
-    insert into join_session (uuid, origin, programme, state, updated_at)
-    select gen_random_uuid(), origin, programme, 'started', updated_at from join_session, generate_series(1, 7)
+    with persons as (insert into person (profile) select '{}' from generate_series(1, 7) returning id)
+    insert into join_session (uuid, person_id, origin, programme, state, updated_at)
+    select gen_random_uuid(), persons.id, origin, programme, 'started', updated_at from join_session, persons
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
