@@ -75,10 +75,11 @@ export interface DueJoin {
  * contact. If so, the status in HubSpot is `member`, even if the membership of this join has ended.
  */
 const payerHolds = sql`exists (
-    select from membership held where held.type = 'membership' and held.is_held and (
-      held.person_id in ${alikeTo(sql`session.person_id`)}
-      or held.person_id in (select id from person where contact_id = session.crm_id
-        union all select id from person where found_contact_id = session.crm_id)))`;
+    select from (
+      select id from ${alikeTo(sql`session.person_id`)} as alike (id)
+      union all select id from person where contact_id = session.crm_id
+      union all select id from person where found_contact_id = session.crm_id) as payer
+    join membership held on held.person_id = payer.id and held.type = 'membership' and held.is_held)`;
 /**
  * SQL: a subquery with three columns.
  * - `others`: the paid joins, other than `session`, whose proven contact is the contact of `session`.
@@ -130,7 +131,7 @@ const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? '
   and exists (select from person where person.id = session.person_id and not made_contact
     and (is_member or fetched_at is null or fetched_at < session.paid_at - make_interval(mins => ${FRESH_MINUTES})))
   and not exists (select from join_session teller
-    where (teller.person_id = session.person_id or teller.person_id in (select id from person where found_contact_id = session.crm_id))
+    where teller.person_id in (select session.person_id union all select id from person where found_contact_id = session.crm_id)
       and teller.uuid <> session.uuid and teller.crm_known ->> 'membershipStatus' = ${MEMBER}))`;
 
 /**
@@ -274,10 +275,12 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     };
   });
   const again = await overtaken(deps, sent);
-  const uuids = sql`any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
   const contacts = sql`any(${rows.map(({ contact }) => contact)}::text[])`;
   await deps.database.transaction().execute(async (trx) => {
-    await lockInOrder(trx, sql`uuid = ${uuids} or ${isOfContact(contacts)}`);
+    await lockInOrder(
+      trx,
+      sql`uuid in (select unnest(${rows.map(({ uuid }) => uuid)}::uuid[]) union all select uuid from join_session where ${isOfContact(contacts)})`,
+    );
     await sql`select from person where contact_id = ${contacts} order by id for no key update`.execute(trx);
     await sql`update join_session set ${hubspotIsToHear} where uuid = any(${again}::uuid[])`.execute(trx);
     await sql`

@@ -9,7 +9,6 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
-import { readMigrations } from '../platform/database/migrate.ts';
 import { reconcileCommand, settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
@@ -184,18 +183,6 @@ test('refunds that are heard of together are noted in the order in which they we
 test('the whole of a payment, as Radar gives back what is fraud, ends the membership', async () => {
   const { uuid, intentId } = await withItems(framedCertificate);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, reason: 'fraudulent' });
-  await followPayment(server.deps, intentId);
-  assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
-});
-
-test('what ended a membership by its amount alone, before lines were read from it, stays what ended it', async () => {
-  const { uuid, intentId } = await withItems(framedCertificate);
-  await inDashboard(intentId, 7000);
-  const { database } = server.deps;
-  await sql`update membership set standing = 'refunded' where session_uuid = ${uuid}`.execute(database);
-  const migration = (await readMigrations()).find(({ name }) => name.startsWith('0010'))!;
-  const [, update] = /(update refund[\s\S]*?;)/.exec(migration.sql)!;
-  await sql.raw(update!).execute(database);
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });

@@ -75,7 +75,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.match(
     (await noticesOf(server, uuid)).at(-1)!,
-    /is with us again, but its contact 102 has joined anew meanwhile/,
+    /is with us again, but its person has joined anew meanwhile/,
   );
 });
 

@@ -12,7 +12,7 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { followPayment, lockJoins } from './followPayment.ts';
+import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
@@ -95,21 +95,6 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
   assert.deepEqual(await standingsOf(server, again.uuid), [
     { type: 'membership_upgrade', standing: 'active' },
   ]);
-});
-
-test('that an upgrade is left alone is told while its join is locked by another refund', {
-  timeout: 120_000,
-}, async () => {
-  const base = await paidJoin(server, server.client(), 'HONOR104');
-  const { uuid } = await upgradeByLink(server, '104');
-  const { database } = server.deps;
-  await database.transaction().execute(async (other) => {
-    await lockJoins(other, [uuid]);
-    await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // The other transaction ends only after followPayment, so followPayment must not wait for that transaction's locks.
-    await followPayment(server.deps, base.intentId);
-  });
-  assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);
 });
 
 test('a contact whom a school join has made a member in HubSpot is sold no upgrade by a link, which is for members', async () => {

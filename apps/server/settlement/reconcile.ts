@@ -334,7 +334,7 @@ async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipT
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
     select session.uuid, array_agg(left_over.type::text) as types
     from membership left_over join join_session session on session.uuid = left_over.session_uuid
-      join membership held on held.person_id = left_over.person_id and held.type = left_over.type and held.id <> left_over.id
+      join membership held on held.person_id = left_over.person_id and held.type = left_over.type and held.id < left_over.id
     where left_over.standing = 'active' and held.standing = 'active'
     group by session.uuid`.execute(deps.database);
   return rows;
