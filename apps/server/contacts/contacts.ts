@@ -186,7 +186,7 @@ async function patiently<T>(
 /**
  * Writes contacts from HubSpot into the mirror, with their invite codes, and follows contacts that were merged into them. A
  * status "member" from HubSpot is ignored in two cases: HubSpot has not yet been told that the membership bought here has ended; or
- * a join told HubSpot so that merely has the contact's email.
+ * a join of ours told HubSpot so, and then only our memberships count.
  */
 export async function keepContacts(
   database: Database,
@@ -221,8 +221,10 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
         select from person own join join_session on person_id = own.id join membership on membership.session_uuid = uuid
         where own.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
       ) and not exists (
-        select from person guest join join_session on person_id = guest.id
-        where guest.found_contact_id = found.id and crm_known ->> 'membershipStatus' = ${MEMBER}
+        select from (
+          select own.id from person own where own.contact_id = found.id
+          union all select guest.id from person guest where guest.found_contact_id = found.id) as teller
+        join join_session on person_id = teller.id and crm_known ->> 'membershipStatus' = ${MEMBER}
       ), now() from found
       on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
         likeness = case when person.details is null then excluded.likeness else person.likeness end,

@@ -14,12 +14,12 @@ import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { alikeTo } from '../people/alike.ts';
+import { alikeTo, toldWith } from '../people/alike.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { holdsBought, joinHolds, mirrorBought, personOf } from '../session/members.ts';
+import { holdsBought, joinHolds, personOf } from '../session/members.ts';
 import { isProof } from '../session/proof.ts';
 import { crmId, isOfContact, whose } from './crmId.ts';
 import { followMoved } from './followContacts.ts';
@@ -75,10 +75,7 @@ export interface DueJoin {
  * contact. If so, the status in HubSpot is `member`, even if the membership of this join has ended.
  */
 const payerHolds = sql`exists (
-    select from (
-      select id from ${alikeTo(sql`session.person_id`)} as alike (id)
-      union all select id from person where contact_id = session.crm_id
-      union all select id from person where found_contact_id = session.crm_id) as payer
+    select from ${toldWith(sql`session.person_id`)} as payer (id)
     join membership held on held.person_id = payer.id and held.type = 'membership' and held.is_held)`;
 /**
  * SQL: a subquery with three columns.
@@ -244,7 +241,7 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
 /**
  * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and a join
  * that was {@link overtaken} becomes due again. Also, in the same transaction:
- * - The mirror gets the status that was sent, unless the join has changed meanwhile.
+ * - HubSpot's status of a contact whose join has sent one says no more than our memberships.
  * - A status that a join in `sent` has written is also recorded in the other joins with this proven contact that have sent a
  *   status. Otherwise such a join would assume that HubSpot still has its own status, and would not send it again.
  * - Notices are written, the same text only once for a join.
@@ -265,7 +262,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       revision: row.profile_revision,
       known,
       contact: row.crm_id,
-      is_member: status === undefined || row.whose === 'shared' ? null : status === MEMBER,
+      is_status_told: status !== undefined && row.whose !== 'shared',
       has_ended: status !== undefined && status !== MEMBER,
       written: properties[statusProperty] ?? null,
       is_proven_sale: row.whose === 'named' && row.paid_at !== null,
@@ -286,10 +283,10 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
-        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, has_ended boolean, is_proven_sale boolean, has_emptied boolean, kind text, message text)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_status_told boolean, has_ended boolean, is_proven_sale boolean, has_emptied boolean, kind text, message text)
     ), mirrored as (
-      update person set is_member = sent.is_member from sent join join_session using (uuid)
-      where person.contact_id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
+      update person set is_member = false from sent join join_session using (uuid)
+      where person.contact_id = sent.contact and sent.is_status_told and profile_revision = sent.revision
     ), told as (
       insert into staff_notice (kind, session_uuid, message)
       select kind, uuid, message from sent
@@ -421,7 +418,6 @@ async function becomeContact(
     await sql`insert into person (contact_id, deleted_at, merged_into) values (${before}, now(), ${personId})`.execute(
       trx,
     );
-  await mirrorBought(trx, personId);
 }
 
 /** Puts joins of a batch back: they are due immediately, so that the next batch takes them. */

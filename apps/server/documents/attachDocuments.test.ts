@@ -52,7 +52,7 @@ async function uploaded(
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
   if (contactId !== null) await server.deps.contacts.refresh(contactId);
-  await sql`update join_session set person_id = (select id from person where contact_id = ${contactId}) where uuid = ${uuid}`.execute(
+  await sql`update join_session set person_id = coalesce((select id from person where contact_id = ${contactId}), person_id) where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { name });

@@ -54,7 +54,7 @@ test('a join is found by the id of the contact that it created in HubSpot', asyn
   await payOrder(server, client, uuid);
   await deliver(server);
   const { rows } = await sql<{ id: string }>`
-    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid} and owns_hubspot_contact`.execute(
+    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid} and made_contact`.execute(
     server.deps.database,
   );
   const { out } = await find(t, rows[0]!.id);

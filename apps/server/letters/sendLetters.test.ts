@@ -455,7 +455,9 @@ test('who has sent a proof is not asked for it, and who has not is told how many
 
 test('a join of which no address is known is set aside', async () => {
   const { uuid } = await dueLetter();
-  await sql`update join_session set details = details - 'personalEmail' where uuid = ${uuid}`.execute(
+  await sql`
+    with typed as (update join_session set details = details - 'personalEmail' where uuid = ${uuid} returning person_id)
+    update person set details = details - 'personalEmail' from typed where id = person_id`.execute(
     server.background,
   );
   await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(server.background);
@@ -548,7 +550,9 @@ test('a letter of a later day still comes on that day when a refund fails before
 
 test('a join of which only the email of its receipt is known gets its letters there', async () => {
   const { uuid } = await dueLetter();
-  await sql`update join_session set details = details - 'personalEmail' where uuid = ${uuid}`.execute(
+  await sql`
+    with typed as (update join_session set details = details - 'personalEmail' where uuid = ${uuid} returning person_id)
+    update person set details = details - 'personalEmail' from typed where id = person_id`.execute(
     server.background,
   );
   await sql`update payment set receipt_email = 'receipt.alone@example.com' where session_uuid = ${uuid}`.execute(

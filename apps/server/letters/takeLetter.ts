@@ -67,7 +67,7 @@ export interface Letter {
   hasEnded: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
-  /** Whether another join of the same payer holds a membership. */
+  /** Whether the join is for a membership that the person, or likely the same one, holds by another join. */
   isPayerMember: boolean;
   payment: {
     intentId: string;
@@ -141,7 +141,7 @@ const readLetters = sql`
     exists (select from document where session_uuid = session.uuid and ${isProof}) as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
-    exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
+    session.lines @> '[{"type": "membership"}]' and exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
       where other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid) as "isPayerMember",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,

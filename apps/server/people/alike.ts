@@ -16,3 +16,15 @@ export function alikeTo(
 ): RawBuilder<unknown> {
   return sql`(select ${personId} union all select alike.id from person alike where alike.likeness = ${likeness})`;
 }
+
+/**
+ * SQL for a subquery of the ids of all persons of whom HubSpot is told together with a person: everybody who is likely the same
+ * ({@link alikeTo}), and everybody who is written into the same contact.
+ */
+export function toldWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
+  const contact = sql`(select coalesce(case when told.deleted_at is null then told.contact_id end, told.found_contact_id)
+    from person told where told.id = ${personId})`;
+  return sql`(select id from ${alikeTo(personId)} as alike (id)
+    union all select named.id from person named where named.contact_id = ${contact}
+    union all select guest.id from person guest where guest.found_contact_id = ${contact})`;
+}

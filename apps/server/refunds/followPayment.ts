@@ -20,7 +20,7 @@ import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
-import { alikeTo } from '../people/alike.ts';
+import { toldWith } from '../people/alike.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
@@ -117,7 +117,7 @@ export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): 
   await sql`
     select from join_session
     where uuid = ${these} or person_id in (
-      select alike.id from join_session own cross join lateral ${alikeTo(sql`own.person_id`)} as alike (id) where own.uuid = ${these})
+      select alike.id from join_session own cross join lateral ${toldWith(sql`own.person_id`)} as alike (id) where own.uuid = ${these})
     order by uuid for no key update`.execute(trx);
 }
 

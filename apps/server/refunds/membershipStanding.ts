@@ -3,9 +3,9 @@ import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from
 import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
-import { alikeTo } from '../people/alike.ts';
+import { alikeTo, toldWith } from '../people/alike.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { holdsBase, mirrorBought } from '../session/members.ts';
+import { forgetStatus, holdsBase } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -55,7 +55,7 @@ export async function bringStanding(
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
-  if (membership.type === 'membership' && person_id !== null) await mirrorBought(trx, person_id);
+  if (membership.type === 'membership' && person_id !== null) await forgetStatus(trx, person_id);
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
@@ -114,7 +114,7 @@ export async function tellOfTwice(
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     with ended as (
-      select ended.uuid from join_session own join join_session ended on ended.person_id in ${alikeTo(sql`own.person_id`)} and ended.uuid <> own.uuid
+      select ended.uuid from join_session own join join_session ended on ended.person_id in ${toldWith(sql`own.person_id`)} and ended.uuid <> own.uuid
       where own.uuid = ${sessionUuid}
         and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)
       for no key update of ended skip locked

@@ -33,6 +33,7 @@ const actions = [
 class Life {
   readonly id: string;
   readonly email: string;
+  readonly isByHand: boolean;
   status: string;
   /** The join by a school's code that wrote the present status to HubSpot; null if no such join wrote it. */
   writer: string | null = null;
@@ -48,10 +49,12 @@ class Life {
     this.id = id;
     this.email = email;
     this.status = status;
+    this.isByHand = status === 'member';
   }
 
+  /** HubSpot's status counts only if staff have set it. */
   get isMember(): boolean {
-    return this.status === 'member' || this.held.code.length > 0;
+    return this.isByHand || this.held.code.length > 0;
   }
 
   /**
@@ -242,8 +245,8 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         await deliver(server);
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
-        /** Whether the sibling's purchase set the contact's status, which was blank before. */
-        let isSiblings = false;
+        /** Whether the sibling, whose join is written into the contact, holds a membership. */
+        let siblingHolds = false;
         let isOwnPaid = false;
         let hasBought = false;
         let sibling: string | undefined;
@@ -260,7 +263,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
           return [data.joinSessionUuid];
         };
         const does = async (action: (typeof ownActions)[number]) => {
-          const isMember = status === 'member' || held.membership.length > 0;
+          const isMember = held.membership.length > 0;
           if (action === 'pay for the own join') {
             if (isOwnPaid) return;
             const isPaid = await pay(own);
@@ -274,16 +277,17 @@ test('in whatever order a contact that a self-nomination created is bought for, 
             if (sibling) return;
             sibling = await nominate(email, 'Alex');
             assert.equal(await pay(sibling), true);
-            isSiblings = status === '';
-            if (isSiblings) status = 'member';
+            siblingHolds = true;
+            if (status === '' || status === 'former') status = 'member';
           } else if (action === 'refund the sibling') {
             await refund(sibling);
-            if (sibling && isSiblings && held.membership.length === 0) status = 'former';
+            if (sibling && status === 'member' && held.membership.length === 0) status = 'former';
+            siblingHolds = false;
           } else if (action === 'refund an upgrade') await refund(held.upgrade.shift());
           else {
             const ended = held.membership.shift();
             await refund(ended);
-            if (ended) status = 'former';
+            if (ended) status = siblingHolds ? 'member' : 'former';
           }
           if (held.membership.length > 0) status = 'member';
           hasBought ||= held.membership.length + held.upgrade.length > 0;

@@ -158,11 +158,9 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Sets a person's `is_member` to whether they hold a membership that was bought here. To be called in the transaction in which such
- * a membership began or ended. HubSpot is informed later, so HubSpot's status is out of date until then.
+ * Lets HubSpot's status of a person count no more. To be called in the transaction in which a membership that was bought here began
+ * or ended: from then on HubSpot has the status that we tell.
  */
-export async function mirrorBought(trx: Kysely<Tables>, personId: number): Promise<void> {
-  await sql`update person set is_member = ${holdsBought('person.id', 'membership')} where id = ${personId}`.execute(
-    trx,
-  );
+export async function forgetStatus(trx: Kysely<Tables>, personId: number): Promise<void> {
+  await sql`update person set is_member = false where id = ${personId}`.execute(trx);
 }
