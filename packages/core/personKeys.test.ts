@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emailKey, likenessOf, nameKey } from './personKeys.ts';
+import { emailKey, likenessOf, nameKey, searchKeys, searchWords } from './personKeys.ts';
 
 for (const [one, other] of [
   ["O'Brien", 'O’Brien'],
@@ -83,4 +83,26 @@ test('first and last name are compared apart, and the personal email goes before
     }),
     of('Ann Marie', 'Lee'),
   );
+});
+
+const isFound = (text: string, ...known: Parameters<typeof searchWords>) =>
+  searchKeys(text).length > 0 && searchKeys(text).every((key) => searchWords(...known).includes(key));
+
+test('a person is found by any part of a name or an email, however it is typed', () => {
+  const person = { firstName: 'Zoë', lastName: 'O’Neill-Straßer', personalEmail: 'Zoe.Oneill@Example.com' };
+  for (const text of [
+    'zoe',
+    'ZOË',
+    "o'neill",
+    'strasser',
+    'neill zoe',
+    'eill',
+    'zoe.oneill@',
+    'example.com',
+    'Zoë O',
+  ])
+    assert.equal(isFound(text, person), true, text);
+  for (const text of ['oneal', 'zoe q', 'xzoe', "'", '%', ''])
+    assert.equal(isFound(text, person), false, text);
+  assert.equal(isFound('muller nunez', { firstName: 'Núñez' }, { lastName: 'Müller' }), true);
 });

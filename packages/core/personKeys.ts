@@ -47,3 +47,29 @@ export function likenessOf(person: {
   ];
   return keys.includes('') ? null : keys.join(' ');
 }
+
+/** What a person is known by, as a contact's record or student details have it. */
+type Known = Parameters<typeof likenessOf>[0] & {
+  middleName?: string | null | undefined;
+  schoolEmail?: string | null | undefined;
+};
+
+/**
+ * Returns the words by which a person is found: the keys of names and emails, each once, between spaces. A person is found by any
+ * part of them ({@link searchKeys}).
+ */
+export function searchWords(...known: Known[]): string {
+  const texts = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
+    ...[firstName, middleName, lastName],
+    ...[personalEmail, schoolEmail, email].map((address) => emailKey(address ?? '')),
+  ]);
+  return [...new Set(texts.map((text) => nameKey(text ?? '')))].filter((key) => key !== '').join(' ');
+}
+
+/** Returns the keys of what somebody types to find a person. Each must be a part of the person's {@link searchWords}. */
+export function searchKeys(text: string): string[] {
+  return text
+    .split(/\s+/)
+    .map(nameKey)
+    .filter((key) => key !== '');
+}

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
-import { likenessOf } from '#core/personKeys.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
@@ -203,6 +203,7 @@ export async function keepContacts(
       profile,
       email,
       likeness: likenessOf({ ...profile, personalEmail: profile.personalEmail || email }),
+      words: searchWords({ ...profile, email: email ?? profile.email }),
       is_member: isMember(rules, properties),
       code: code !== '' && inviteCodeError(code) === null ? normaliseInviteCode(code) : null,
     };
@@ -214,10 +215,10 @@ export async function keepContacts(
 async function writeContacts(database: Database, rows: readonly object[]): Promise<void> {
   await sql`
     with found as (
-      select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, likeness text, is_member boolean, code text)
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, likeness text, words text, is_member boolean, code text)
     ), kept as (
-      insert into person (contact_id, profile, email, likeness, is_member, fetched_at)
-      select id, profile, email, likeness, is_member and not exists (
+      insert into person (contact_id, profile, email, likeness, words, is_member, fetched_at)
+      select id, profile, email, likeness, words, is_member and not exists (
         select from person own join join_session on person_id = own.id join membership on membership.session_uuid = uuid
         where own.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
       ) and not exists (
@@ -228,6 +229,8 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
       ), now() from found
       on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
         likeness = case when person.details is null then excluded.likeness else person.likeness end,
+        words = case when person.details is null then excluded.words
+          when strpos(person.words, excluded.words) > 0 then person.words else person.words || ' ' || excluded.words end,
         fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
       returning id, contact_id
     )

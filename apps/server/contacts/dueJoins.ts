@@ -395,7 +395,7 @@ async function becomeContact(
   { uuid, contactId, before }: { uuid: string; contactId: string; before: string | null },
 ): Promise<void> {
   const { rows } = await sql<{ id: number; profile: string; email: string | null; fetched_at: Date | null }>`
-    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
+    update person set contact_id = null, merged_into = ${personId}, likeness = null, words = '' where contact_id = ${contactId} and id <> ${personId}
     returning id, profile::text, email, fetched_at`.execute(trx);
   const [read] = rows;
   await sql`

@@ -101,7 +101,8 @@ async function forgetContacts(
       where session_uuid = due.uuid and crm_note_id is not null`.execute(trx);
     await sql`update person set found_contact_id = null where found_contact_id = ${gone}`.execute(trx);
     await sql`
-      update person set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
+      update person set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null,
+        words = case when details is null then '' else words end, likeness = case when details is null then null else likeness end
       where contact_id = ${gone} and ${isThere}`.execute(trx);
   });
 }
@@ -184,11 +185,12 @@ export async function moveContacts(
   );
   await sql`
     update person set details = coalesce(person.details, old.details),
-      likeness = case when person.details is null and old.details is not null then old.likeness else person.likeness end
+      likeness = case when person.details is null and old.details is not null then old.likeness else person.likeness end,
+      words = person.words || ' ' || old.words
     from ${merged} join person old on old.id = merged.old where person.id = merged.present`.execute(trx);
   await sql`
     update person set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null,
-      likeness = null
+      likeness = null, words = ''
     from ${merged} where (person.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
     trx,
   );

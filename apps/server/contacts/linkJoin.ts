@@ -60,10 +60,11 @@ export async function linkJoin(
     for (const table of ['invitation', 'document'] as const)
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
     await sql`
-      update person set details = coalesce(person.details, own.details), likeness = coalesce(own.likeness, person.likeness)
+      update person set details = coalesce(person.details, own.details), likeness = coalesce(own.likeness, person.likeness),
+        words = person.words || ' ' || own.words
       from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
     await sql`
-      update person set merged_into = ${into}, found_contact_id = null, likeness = null
+      update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
       where id = ${from} or merged_into = ${from}`.execute(trx);
     // The remaining paid joins of the contact that was found are sent again, so that its amount in HubSpot does not include the moved
     // joins.

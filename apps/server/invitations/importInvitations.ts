@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cleanEmail } from '#core/cleanText.ts';
 import { contactIdFault, isMangled } from '#core/csv.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
-import { likenessOf } from '#core/personKeys.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { readCsv } from '../platform/readCsv.ts';
@@ -242,16 +242,16 @@ async function write(
   }
   const { rows } = await sql<{ code: string; isMoved: boolean; isExpired: boolean }>`
     with line as (
-      select * from json_to_recordset(${JSON.stringify(lines.map((line) => ({ ...line, likeness: likenessOf(line) })))}::json) as line (
-        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, likeness text)
+      select * from json_to_recordset(${JSON.stringify(lines.map((line) => ({ ...line, likeness: likenessOf(line), words: searchWords(line) })))}::json) as line (
+        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, likeness text, words text)
     ), persons as (
-      insert into person (contact_id, email, likeness, profile)
-      select distinct on ("contactId") "contactId", email, likeness, json_strip_nulls(json_build_object(
+      insert into person (contact_id, email, likeness, words, profile)
+      select distinct on ("contactId") "contactId", email, likeness, words, json_strip_nulls(json_build_object(
         'firstName', "firstName", 'lastName', "lastName", 'email', email, 'schoolName', school, 'highSchoolName', school))::jsonb
       from line where "contactId" is not null
       on conflict (contact_id) do update set
         profile = excluded.profile || person.profile, email = coalesce(person.email, excluded.email),
-        likeness = coalesce(person.likeness, excluded.likeness)
+        likeness = coalesce(person.likeness, excluded.likeness), words = person.words || ' ' || excluded.words
       where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
       returning id, contact_id
     ), used as (

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
-import { likenessOf } from '#core/personKeys.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
   type CountryRule,
@@ -76,6 +76,7 @@ export async function submitDetails(
     returning uuid, programme, person_id
     ), known as (
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
+        words = case when contact_id is null or strpos(words, ${searchWords(details)}) = 0 then ${searchWords(details)} else words end,
         found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
       from saved where person.id = person_id and not ${holdsBought('person.id', 'membership')}
     ), due as (${insertReminders(deps, uuid)})

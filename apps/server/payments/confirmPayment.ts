@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
-import { likenessOf } from '#core/personKeys.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { memberAlready } from '../contacts/memberAlready.ts';
@@ -386,8 +386,10 @@ async function writeWanted(
 
 /** SQL that stores the details of a paid join as those of its person, unless the person has paid before. */
 function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
+  const words = searchWords(details!);
   return sql`
-    update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness}
+    update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness},
+      words = case when strpos(words, ${words}) > 0 then words else ${words} end
     where id = ${person_id} and not exists (select from membership where person_id = ${person_id} and session_uuid <> ${uuid})`;
 }
 

@@ -86,7 +86,7 @@ export async function eraseJoins(
 async function forgetDetails(trx: Kysely<Tables>, persons: readonly number[]): Promise<void> {
   const these = sql`any(${persons}::bigint[])`;
   await sql`
-    update person set details = null, likeness = null
+    update person set details = null, likeness = null, words = ''
     where id = ${these} and not exists (select from join_session where person_id = person.id)`.execute(trx);
   await removeUnused(trx, sql`id = ${these} and contact_id is null`);
 }

@@ -268,7 +268,7 @@ export async function eraseContacts(
     delete from document where person_id = ${these} and ${isOld} returning storage_key`.execute(trx);
   const emptied = await sql`
     update person set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now(),
-      details = null, likeness = null, erased_at = now()
+      details = null, likeness = null, words = '', erased_at = now()
     where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
   await removeUnused(trx, sql`id = ${these} and erased_at = now()`);
   for (const { storage_key } of documents) await storage.remove(storage_key);

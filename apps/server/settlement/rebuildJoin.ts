@@ -4,7 +4,7 @@ import { withLines } from '#core/dashboardRefunds.ts';
 import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
-import { likenessOf } from '#core/personKeys.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import {
   type GivenBack,
   isHeld,
@@ -136,7 +136,7 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
       where uuid = ${uuid} returning person_id, details`.execute(trx);
     const { person_id, details } = rows[0]!;
     await sql`
-      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, found_contact_id = null
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${searchWords(details)}, found_contact_id = null
       where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
   });
 }
@@ -148,9 +148,10 @@ async function personAgain(
   details: StudentDetails | null,
 ): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    insert into person (contact_id, details, likeness)
-    values (${contactId}, ${details && JSON.stringify(details)}::jsonb, ${details && likenessOf(details)})
+    insert into person (contact_id, details, likeness, words)
+    values (${contactId}, ${details && JSON.stringify(details)}::jsonb, ${details && likenessOf(details)}, ${details ? searchWords(details) : ''})
     on conflict (contact_id) do update set details = coalesce(person.details, excluded.details),
+      words = case when person.words = '' then excluded.words else person.words end,
       likeness = coalesce(case when person.details is null then excluded.likeness end, person.likeness)
     returning coalesce(merged_into, id) as id`.execute(trx);
   return rows[0]!.id;

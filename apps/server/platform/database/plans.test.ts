@@ -21,7 +21,7 @@ import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
 import { explainCode, extendCode, listInvitations, withdrawCode } from '../../invitations/invitations.ts';
-import { findJoins } from '../../join/findJoins.ts';
+import { findPeople } from '../../join/findJoins.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { sendDueLinks } from '../../pass/sendLinks.ts';
 import { refusalsOf } from '../../privacy/underWay.ts';
@@ -272,7 +272,7 @@ test('the statements with which staff find a join, and are told its story, read 
       '0000-0001',
       'first77 last77',
     ])
-      assert.ok((await findJoins(server.deps, text, 20)).length > 0, text);
+      assert.ok((await findPeople(server.deps, text, 20)).joins.length > 0, text);
     await readStory(server.deps, uuid);
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);

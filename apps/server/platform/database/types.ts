@@ -83,6 +83,7 @@ export interface PersonTable {
   fill_at: NullableTimestamp;
   deleted_at: NullableTimestamp;
   likeness: string | null;
+  words: Generated<string>;
   merged_into: number | null;
   erased_at: NullableTimestamp;
   created_at: Timestamp;

@@ -28,6 +28,8 @@ create table person (
   deleted_at timestamptz,
   -- Email and names in the form in which likely the same people are alike (packages/core/personKeys.ts); null if one is unknown.
   likeness text,
+  -- The keys of names and emails by which staff find the person (searchWords in personKeys.ts).
+  words text not null default '',
   -- The person with whom this one was joined, in HubSpot or by staff. All that was of this person is of that one.
   merged_into bigint references person,
   erased_at timestamptz,
@@ -38,6 +40,12 @@ create index person_by_found_contact on person (found_contact_id) where found_co
 create index person_merged on person (merged_into) where merged_into is not null;
 create index person_to_fill on person (fill_at) where fill_at is not null;
 create index person_deleted on person (contact_id) where deleted_at is not null;
+
+-- The parts of three letters of a text. With an index on them any part of a text is found without an extension of PostgreSQL.
+create function trigrams(text) returns text[] language sql immutable parallel safe as $$
+  select array(select distinct substr($1, place, 3) from generate_series(1, length($1) - 2) as place)
+$$;
+create index person_by_trigrams on person using gin (trigrams(words)) where words <> '';
 
 create function person_words(person jsonb) returns tsvector language sql immutable parallel safe as $$
   select to_tsvector('simple'::regconfig, coalesce(person ->> 'firstName', '') || ' ' || coalesce(person ->> 'lastName', '') || ' '
