@@ -17,6 +17,7 @@ export function membershipsOf({ deps }: TestServer, uuid: string) {
     .selectAll('membership')
     .select('contact_id')
     .where('session_uuid', '=', uuid)
+    .orderBy('membership.id')
     .execute();
 }
 

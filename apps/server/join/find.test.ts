@@ -88,7 +88,7 @@ test('a join is found by any email address that it has: of the joiner, of the sc
     .execute();
   for (const email of ['pat+one@example.com', 'PAT@school.example', 'parent@example.com'])
     assert.match((await find(t, email)).out, new RegExp(`^${uuid}`, 'm'), email);
-  for (const part of ['one@example.com', 'pat@school', 'PatOne', 'school.example'])
+  for (const part of ['one@example.com', 'pat@school', 'pat+one', 'school.example'])
     assert.match((await find(t, part)).out, new RegExp(`^${uuid}`, 'm'), part);
 });
 
