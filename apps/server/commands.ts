@@ -44,6 +44,7 @@ import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { rotateCommand } from './links/rotateCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { linksRevokeCommand } from './pass/revokeCommand.ts';
+import { correctCommand } from './people/correctCommand.ts';
 import type { Command, LoneCommand } from './platform/command.ts';
 import { migrateCommand } from './platform/database/migrateCommand.ts';
 import { personEraseCommand } from './privacy/eraseCommand.ts';
@@ -100,6 +101,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   lettersShowCommand,
   lettersRetryCommand,
   lettersStopCommand,
+  correctCommand,
   personExportCommand,
   personEraseCommand,
   retentionCommand,

@@ -171,8 +171,14 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
+/** Metadata that removes from an intent who its joiner is. */
+export const forgottenNotes = (): Record<string, string> =>
+  Object.fromEntries(personKeys.map((key) => [key, '']));
+/** The key of the email that staff or the joiner have corrected since the payment. The intent has the email of the payment itself. */
+const EMAIL = 'email';
 /** The keys of an intent's metadata whose values say who the joiner is. */
 export const personKeys: readonly string[] = [
+  EMAIL,
   identityKeys.contactId,
   identityKeys.school,
   identityKeys.firstName,
@@ -189,6 +195,31 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
       shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
     ]),
   );
+}
+
+/** Returns the metadata that a correction of a person changes. */
+export function identityNotes({
+  firstName,
+  lastName,
+  personalEmail,
+}: {
+  firstName: string;
+  lastName: string;
+  personalEmail: string;
+}): Record<string, string> {
+  const told = {
+    [identityKeys.firstName]: firstName,
+    [identityKeys.lastName]: lastName,
+    [EMAIL]: personalEmail,
+  };
+  return Object.fromEntries(
+    Object.entries(told).map(([key, value]) => [key, shorten(cleanText(value), VALUE_LIMIT)]),
+  );
+}
+
+/** Returns the corrected email of an intent's joiner; null if it was not corrected. */
+export function correctedEmail(metadata: Readonly<Record<string, string>>): string | null {
+  return metadata[EMAIL] || null;
 }
 
 /**

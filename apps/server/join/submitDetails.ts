@@ -101,7 +101,7 @@ function stateOf({ country: name, state }: StudentDetails): string {
   return (country && findSubdivision(country, state)?.name) ?? state;
 }
 
-function country(name: string): CountryRule | undefined {
+export function country(name: string): CountryRule | undefined {
   const found = findCountry(name);
   if (found?.name !== name) return undefined;
   const subdivisions = found.subdivisions.map((subdivision) => subdivision.name);

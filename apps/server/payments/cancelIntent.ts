@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { personKeys } from '#core/intentText.ts';
+import { forgottenNotes } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
@@ -35,5 +35,5 @@ export async function markCanceled(database: Kysely<Tables>, intentId: string): 
  */
 export async function cancelErased(deps: Deps, intentId: string): Promise<void> {
   await cancelIntent(deps, intentId);
-  await deps.payments.forgetNotes(intentId, personKeys);
+  await deps.payments.writeNotes(intentId, forgottenNotes());
 }

@@ -313,7 +313,7 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
     const intent = await openIntent(client, uuid);
     await beginPayment(client, uuid, intent.revision);
     await payByCard(server, intent.id);
-    const { createCustomer, forgetNotes } = deps.payments;
+    const { createCustomer, writeNotes } = deps.payments;
     const [made, mayNote] = [0, 1].map(() => Promise.withResolvers<void>());
     const mock = t.mock.method(
       deps.payments,
@@ -336,8 +336,8 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
     await reportPayment(client, uuid, intent);
     await made!.promise;
     if (when === 'while Stripe is told')
-      t.mock.method(deps.payments, 'forgetNotes', async (...given: Parameters<typeof forgetNotes>) => {
-        await forgetNotes(...given);
+      t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
+        await writeNotes(...given);
         mayNote!.resolve();
         await until(async () => (await customerId()) !== '');
       });

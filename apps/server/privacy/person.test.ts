@@ -182,14 +182,14 @@ test('what began with a join since its erasure was prepared keeps it', async (t)
   const client = server.client();
   const email = 'meanwhile@example.com';
   const uuid = await orderingJoin(client, undefined, { personalEmail: email });
-  const { forgetNotes } = deps.payments;
+  const { writeNotes } = deps.payments;
   await openIntent(client, uuid);
   const forgets = t.mock.method(
     deps.payments,
-    'forgetNotes',
-    async (...given: Parameters<typeof forgetNotes>) => {
+    'writeNotes',
+    async (...given: Parameters<typeof writeNotes>) => {
       forgets.mock.restore();
-      await forgetNotes.apply(deps.payments, given);
+      await writeNotes.apply(deps.payments, given);
       await openIntent(client, uuid);
     },
   );

@@ -80,7 +80,7 @@ test('a join that its joiner goes on with while it is being removed stays, and S
   await cancelIntent(deps, (await openIntent(client, uuid)).id);
   await age(uuid, 11);
   changeSociety(t, server, all);
-  const forgets = t.mock.method(deps.payments, 'forgetNotes');
+  const forgets = t.mock.method(deps.payments, 'writeNotes');
   const joiner = await lockHolder(t, server);
   await joiner.query('update join_session set updated_at = now() where uuid = $1', [uuid]);
   const removing = forgetAll();

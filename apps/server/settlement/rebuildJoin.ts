@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
-import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
+import { correctedEmail, identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
@@ -67,15 +67,16 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   await deps.database.transaction().execute(async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
+      const email = correctedEmail(intent.metadata) ?? intent.receiptEmail;
       const details = {
         ...noDetails,
         firstName: firstName ?? '',
         lastName: lastName ?? '',
-        personalEmail: intent.receiptEmail ?? '',
+        personalEmail: email ?? '',
         // No payment can begin without agreement to the policies.
         agreeToPolicies: true,
       };
-      const typed = intent.receiptEmail && firstName && lastName ? details : null;
+      const typed = email && firstName && lastName ? details : null;
       await trx
         .insertInto('join_session')
         .values({
@@ -120,7 +121,12 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
  * Sets the email of an unpaid join to the email with which it was paid. The joiner may have corrected the email after the backup.
  * With the old email, letters would go to another person, and the join might be written into that person's contact.
  */
-async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uuid: string): Promise<void> {
+async function takeEmail(
+  { database }: Deps,
+  { receiptEmail: atPayment, metadata }: Intent,
+  uuid: string,
+): Promise<void> {
+  const paid = correctedEmail(metadata) ?? atPayment;
   const join = await database
     .selectFrom('join_session')
     .select(sql<string | null>`details ->> 'personalEmail'`.as('email'))
