@@ -62,7 +62,7 @@ test('every command says of an id that does not exist that it does not', async (
     assert.ok('run' in command);
     const { out, code } = await runCommand(t, server, command, rest);
     const isSaid =
-      /there is no|no such|is there no|no join was found|is known neither|neither .* knows?\b|knows? (nothing|no )|not (a |among |known|found)/i.test(
+      /there is no|no such|is there no|nobody was found|is known neither|neither .* knows?\b|knows? (nothing|no )|not (a |among |known|found)/i.test(
         out,
       );
     if (code !== 1 || !isSaid) wrong.push(`${args.join(' ')} → ${code}: ${out}`);

@@ -11,7 +11,7 @@ export const variants = {
     file: 'payments/confirmPayment.ts',
     changes: [
       [' for update`', '`'],
-      ["select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))", 'select 1'],
+      ["select pg_advisory_xact_lock(hashtextextended('likeness '", "select (hashtextextended('likeness '"],
     ],
   },
   /** Confirms a payment without checking its status, currency and amount at Stripe. */

@@ -477,9 +477,11 @@ test('a restore that fails leaves the database empty, and the same command works
   assert.deepEqual(readFileSync(join(to.documents, key)), readFileSync(join(folder, 'documents', key)));
 });
 
-test('a backup of an earlier version is brought to this one', { skip }, async (t) => {
+const migrations = await readMigrations();
+test('a backup of an earlier version is brought to this one', {
+  skip: skip || (migrations.length === 1 && 'there is no earlier version'),
+}, async (t) => {
   const databaseUrl = await installed.postgres.emptyDatabase();
-  const migrations = await readMigrations();
   const earlier = temporaryFolder(t);
   for (const { name, sql } of migrations.slice(0, -1)) writeFileSync(join(earlier, name), sql);
   await migrate(databaseUrl, { migrations: earlier });

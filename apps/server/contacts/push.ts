@@ -195,6 +195,7 @@ function plan(
     values,
     row.crm_known,
     present ?? {},
+    row.details,
   );
   const notice = statusInTheWay === null ? null : toldInTheWay(row, statusInTheWay);
   return { row, properties, known: written, notice };

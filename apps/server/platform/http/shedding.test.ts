@@ -18,11 +18,12 @@ import { BUSY } from './shedding.ts';
 const server = await sharedServer();
 const limits = { eventLoopDelayMs: 100, heapBytes: 1_000_000, rssBytes: 1_000_000 };
 
-/** Starts a server whose measured load is `level` times its limits. Returns a client of it. */
-async function underPressure(t: TestContext, level: number): Promise<Client> {
+/** Starts a server whose measured load is `level` (or what it returns) times its limits. Returns a client of it. */
+async function underPressure(t: TestContext, level: number | (() => number)): Promise<Client> {
+  const now = typeof level === 'number' ? () => level : level;
   const deps = { ...server.deps, config: { ...server.deps.config, shedding: limits } };
   const app = await buildApp(deps, {
-    measured: () => ({ eventLoopDelayMs: 0, heapBytes: level * limits.heapBytes, rssBytes: 0 }),
+    measured: () => ({ eventLoopDelayMs: 0, heapBytes: now() * limits.heapBytes, rssBytes: 0 }),
   });
   t.after(() => app.close());
   return browser(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -67,10 +68,11 @@ test('new joins and uploads are refused first, then who is joining, and who is p
 });
 
 test('a join that is paying ends as a membership while everybody else is refused', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
-  const busy = await underPressure(t, 1.4);
+  let level = 0;
+  const busy = await underPressure(t, () => level);
+  const uuid = await orderingJoin(busy);
+  const intent = await openIntent(busy, uuid);
+  level = 1.4;
   assert.equal((await busy.call('getWelcome', { params: { uuid } })).status, 503);
   assert.equal((await beginPayment(busy, uuid, intent.revision)).status, 200);
   await payByCard(server, intent.id);
