@@ -213,7 +213,7 @@ async function assignRefund(walk: Walk, choices: Choices): Promise<void> {
 async function linkJoin(walk: Walk, choices: Choices): Promise<void> {
   const join = choices.of(walk.joins.filter(({ isInvited }) => !isInvited));
   const contact = choices.of(await walk.contacts());
-  if (join && contact) await walk.staffRun(`contacts link ${join.uuid} ${contact.id}`);
+  if (join && contact) await walk.staffRun(`person merge ${join.uuid} ${contact.id} --yes`);
 }
 
 async function rejectTranscript(walk: Walk, choices: Choices): Promise<void> {

@@ -14,9 +14,10 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { ordersListCommand } from '../fulfilment/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { diffCommand, linkCommand } from './commands.ts';
+import { diffCommand } from './commands.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -187,10 +188,10 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {
   const own = await member('created.linked@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [own.uuid, own.id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [own.uuid, own.id, '--yes'])).code, 0);
   const moved = await member('created.moved@example.com');
   const other = await newContact(server, 'created.right@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [moved.uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [moved.uuid, other, '--yes'])).code, 0);
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
@@ -216,28 +217,26 @@ test('an upgrade that a link sold to a created contact goes along when staff lin
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   const other = await newContact(server, 'created.with.upgrade.right@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other, '--yes'])).code, 0);
   assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
   assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
 });
 
-test('staff are refused to link a join whose created contact has bought what the other one holds', async (t) => {
+test('staff who join two persons that hold the same are told how to give one back', async (t) => {
   const { uuid, id } = await member('created.both@example.com');
   const upgrade = await upgradeByLink(server, id);
   const other = await member('created.both.right@example.com');
   await upgradeByLink(server, other.id);
   await refundJoin(server.deps, other.uuid, membershipOnly);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
-  assert.equal(code, 1);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id, '--yes']);
+  assert.equal(code, 0);
   assert.match(
     out,
-    new RegExp(
-      `holds that already by join .*: npm run operator -- refund ${upgrade.uuid} --no-membership --upgrade`,
-    ),
+    new RegExp(`Both hold one, .*: npm run operator -- refund ${upgrade.uuid} --no-membership --upgrade`),
   );
-  assert.deepEqual(await contactsOf(uuid), [id]);
+  assert.deepEqual(await contactsOf(uuid), [other.id]);
 });
 
 test('an email that its joiner corrects is corrected in the contact that the join created; if HubSpot knows another by it, staff are told', async (t) => {

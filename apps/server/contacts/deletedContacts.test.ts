@@ -18,9 +18,10 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
+import { failedCommand, retryCommand, statusCommand } from './commands.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { pushDue } from './push.ts';
 
@@ -100,7 +101,7 @@ for (const [way, learn] of ways)
       assert.deepEqual(await noticesOf(server, uuid), []);
     }
     assert.deepEqual(await noticesOf(server, upgrade.uuid), [], 'it is of the new contact');
-    assert.match((await noticesOf(server, byLink)).join(), new RegExp(`contacts link ${byLink} CONTACT$`));
+    assert.match((await noticesOf(server, byLink)).join(), new RegExp(`person merge ${byLink} CONTACT$`));
   });
 
 test('a contact about which HubSpot has not answered does not count as deleted', async (t) => {
@@ -175,7 +176,7 @@ test('no link and no staff lead to a contact that was deleted', async (t) => {
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   await atCrm('DELETE', `/${id}`);
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
-  const { out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
   assert.match(out, /knows no contact/);
 });
 
@@ -203,7 +204,7 @@ for (const [when, learn] of [
     });
     await deliver(server);
     assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
-    assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+    assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} CONTACT$`));
     const failed = await runCommand(t, server, failedCommand, []);
     assert.match(failed.out, new RegExp(`${uuid}  contact ${id}  HubSpot has no contact`));
     await refundJoin(server.deps, uuid, membershipOnly);
@@ -237,8 +238,8 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
   await sql`update person set deleted_at = now(), profile = '{}' where contact_id = ${id}`.execute(
     server.background,
   );
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
-  assert.deepEqual([code, new RegExp(`is of contact ${id} already`).test(out)], [1, true], out);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id, '--yes']);
+  assert.deepEqual([code, /Both are contacts in HubSpot/.test(out)], [1, true], out);
   assert.equal((await contactOf(uuid)).contact_id, id);
 });
 
@@ -260,10 +261,10 @@ test('a member whose contact staff have deleted in favour of another one with th
   );
   await deliver(server);
   assert.equal(await waiting(), before + 1);
-  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' contacts link '));
-  const args = / contacts link (\S+) (\S+)$/.exec(notice!)!.slice(1);
+  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' person merge '));
+  const args = / person merge (\S+) (\S+)$/.exec(notice!)!.slice(1);
   assert.deepEqual(args, [uuid, kept]);
-  const linked = await runCommand(t, server, linkCommand, args);
+  const linked = await runCommand(t, server, mergeCommand, [...args, '--yes']);
   assert.equal(linked.code, 0, linked.out);
   await deliver(server);
   assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
@@ -282,7 +283,7 @@ test('what somebody has bought by links to a contact that was deleted is all of 
   await atCrm('DELETE', `/${id}`);
   await deliver(server);
   const { id: other } = await person();
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other, '--yes']);
   assert.equal(code, 0, out);
   await deliver(server);
   const told = await atHubspot(server, other, 'membership_status', 'upgrade_name', 'amount_paid');
@@ -297,27 +298,19 @@ test('what somebody has bought by links to a contact that was deleted is all of 
   }
 });
 
-test('an upgrade by link whose contact was deleted is linked to another one of the member, as the notice says, while it is held', async (t) => {
+test('an upgrade by link whose contact was deleted is linked to another one of the member, as the notice says', async (t) => {
   const { id } = await person({ membership_status: 'member' });
   const { uuid } = await upgradeByLink(server, id);
   await atCrm('DELETE', `/${id}`);
   await deliver(server);
-  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} CONTACT$`));
   const again = await person({ membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, again.id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, again.id, '--yes']);
   assert.equal(code, 0, out);
   await deliver(server);
   const told = await atHubspot(server, again.id, 'membership_status', 'upgrade_name');
   assert.deepEqual(told.upgrade_name, 'Distinguished Member upgrade');
   assert.deepEqual(told.membership_status, 'member');
-
-  const { id: other } = await person({ membership_status: 'member' });
-  const ended = await upgradeByLink(server, other);
-  await atCrm('DELETE', `/${other}`);
-  await deliver(server);
-  await refundJoin(server.deps, ended.uuid, everything);
-  const refused = await runCommand(t, server, linkCommand, [ended.uuid, again.id]);
-  assert.match(refused.out, /The upgrade of join \S+ has ended\./);
 });
 
 test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
@@ -331,15 +324,11 @@ test('a member whose invitation names a contact that HubSpot never had is linked
     personalEmail: 'mistyped.id@example.com',
   });
   const { id } = await person();
-  const early = await runCommand(t, server, linkCommand, [uuid, id]);
-  assert.match(
-    early.out,
-    /is of contact 700700701 already: its invitation or link named that contact/,
-    'HubSpot was not asked yet',
-  );
+  const early = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  assert.match(early.out, /Both are contacts in HubSpot, 700700701 and/, 'HubSpot was not asked yet');
   await deliver(server);
   assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');

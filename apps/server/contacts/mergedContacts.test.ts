@@ -20,10 +20,10 @@ import {
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { isMemberNow, personOf } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
-import { linkCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 
@@ -416,7 +416,7 @@ test('a join is linked to the contact that a merged one is now, and all of it is
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, two.id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, two.id, '--yes']);
   assert.equal(code, 0, out);
   assert.equal((await contactOf(uuid)).contact_id, merged);
   await deliver(server);

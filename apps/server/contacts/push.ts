@@ -234,7 +234,7 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
   const repair =
     status === MEMBER && !may_be_their_status
       ? `If it is the same person, they have paid twice: ${operatorRefund(uuid, '--upgrade', '--items all')}`
-      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
+      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- person merge ${uuid} ${crm_id}`;
   return { kind: UNPROVEN, message: `${what} ${repair}` };
 }
 
@@ -334,7 +334,7 @@ function refusalOfNameless(uuid: string): Refused {
     reason,
     notice: {
       kind: CONTACT_GONE,
-      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- contacts link ${uuid} CONTACT`,
+      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`,
     },
   };
 }

@@ -12,7 +12,8 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, linkCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { applyRetention } from '../privacy/retention.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { readFigures } from '../watch/gauges.ts';
@@ -373,7 +374,7 @@ test('a transcript is at the contact that its join is linked to, and no more at 
       await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
         server.deps.database,
       );
-    const linked = await runCommand(t, server, linkCommand, [uuid, own]);
+    const linked = await runCommand(t, server, mergeCommand, [uuid, own, '--yes']);
     assert.equal(linked.code, 0, linked.out);
     await deliver(server);
     await attach();
@@ -394,7 +395,7 @@ test('a transcript whose note was deleted by a link that then ended is attached 
     await deleteNote(id);
     throw new CrmUnavailable('no answer');
   });
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, own])).code, 1);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, own, '--yes'])).code, 1);
   t.mock.restoreAll();
   await attach();
   const { id } = await server.deps.database

@@ -1,9 +1,6 @@
-import { sql } from 'kysely';
 import { plain } from '#core/cleanText.ts';
+import { StillTelling } from '../contacts/fence.ts';
 import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
-import type { Database } from '../platform/database/client.ts';
-import { isUuid } from '../platform/database/isUuid.ts';
-import { presentPerson } from '../session/members.ts';
 import {
   ChangedMeanwhile,
   type CorrectableField,
@@ -12,6 +9,7 @@ import {
   NotCorrectable,
   previewCorrection,
 } from './correctPerson.ts';
+import { isName, nobody, personNamed } from './personNamed.ts';
 
 /** The options, by field. */
 const optionOf: Record<CorrectableField, string> = {
@@ -45,7 +43,7 @@ export const correctCommand: Command = {
   async run(args, { deps, database }) {
     const read = readArgs(args, options);
     const [named, ...more] = read?.positionals ?? [];
-    if (!read || !named || more.length > 0) return misused(correctCommand);
+    if (!read || !isName(named) || more.length > 0) return misused(correctCommand);
     const values = read.values as Record<string, string | boolean | undefined>;
     const { yes, resend, 'dry-run': isTrial } = read.values;
     if (yes && isTrial) return misused(correctCommand);
@@ -58,7 +56,7 @@ export const correctCommand: Command = {
       return misused(correctCommand, 'Nothing to correct was named.');
     const personId = await personNamed(database, named);
     if (personId === null) {
-      console.error(`There is no join and no contact ${plain(named)}.`);
+      console.error(nobody(named));
       return 1;
     }
     try {
@@ -76,7 +74,7 @@ export const correctCommand: Command = {
     } catch (error) {
       if (error instanceof ChangedMeanwhile)
         console.error('Somebody has changed the person meanwhile: look again.');
-      else if (error instanceof NotCorrectable) console.error(error.message);
+      else if (error instanceof NotCorrectable || error instanceof StillTelling) console.error(error.message);
       else throw error;
       return 1;
     }
@@ -94,15 +92,4 @@ function tell({ fields, joins, confirmations }: Correction, resends: boolean): v
     console.log(
       `Sent again: ${confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`}.`,
     );
-}
-
-async function personNamed(database: Database, named: string): Promise<number | null> {
-  const lower = named.toLowerCase();
-  const { rows } = await (isUuid(lower)
-    ? sql<{
-        id: number;
-      }>`select ${presentPerson('person_id')} as id from join_session where uuid = ${lower} and person_id is not null`
-    : sql<{ id: number }>`select coalesce(merged_into, id) as id from person where contact_id = ${named}`
-  ).execute(database);
-  return rows[0]?.id ?? null;
 }

@@ -1,18 +1,29 @@
 import { type Kysely, sql } from 'kysely';
 import { identityNotes } from '#core/intentText.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import {
   cleanDetails,
+  INVALID_EMAIL,
   noDetails,
   type StudentDetails,
   type StudentDetailsField,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
+import { findCountry } from '#reference/countries.ts';
+import { findSubdivision } from '#reference/lookup.ts';
+import { tellingHubspotNothing } from '../contacts/fence.ts';
+import { type LeftContact, leaveContact } from '../contacts/takeBack.ts';
 import { attemptsAnew, hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
+import { joinHolds } from '../session/members.ts';
 
 /** The fields that can be corrected. */
 export const correctable = [
@@ -29,6 +40,7 @@ export const correctable = [
   'zipcode',
 ] as const satisfies readonly StudentDetailsField[];
 export type CorrectableField = (typeof correctable)[number];
+export type Change = Partial<Record<CorrectableField, string>>;
 
 /** One field of a correction, with its value before and after. */
 export interface Corrected {
@@ -40,14 +52,20 @@ export interface Corrected {
 /** What a correction does: shown before, and returned after. */
 export interface Correction {
   fields: Corrected[];
-  /** The joins that the correction is about. */
+  /** The uuids of the person's joins. */
   joins: string[];
-  /** How many sent confirmations would be sent again. */
+  /** How many confirmations were sent and can be sent again. */
   confirmations: number;
 }
 
-/** Thrown if a correction is refused. The message is for staff. */
-export class NotCorrectable extends Error {}
+/** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
+export class NotCorrectable extends Error {
+  readonly errors: Partial<Record<CorrectableField, string>>;
+  constructor(message: string, errors: Partial<Record<CorrectableField, string>> = {}) {
+    super(message);
+    this.errors = errors;
+  }
+}
 
 /** Thrown if a person was changed since `seen` was shown. Nothing was corrected. */
 export class ChangedMeanwhile extends Error {}
@@ -56,62 +74,100 @@ export class ChangedMeanwhile extends Error {}
 export async function previewCorrection(
   { database, now }: Pick<Deps, 'database' | 'now'>,
   personId: number,
-  change: Partial<Record<CorrectableField, string>>,
+  change: Change,
 ): Promise<Correction> {
   return (await plan(database, personId, change, now().getFullYear())).correction;
 }
 
 /**
- * Corrects a person as staff have seen it in `seen` ({@link previewCorrection}). What follows:
+ * Corrects a person as staff or the joiner have seen it in `seen` ({@link previewCorrection}). What follows:
  * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again;
  * - joins that are not paid, whose typed details are corrected as well;
- * - if the email changes, links in letters end, since who had the old address may have them;
+ * - if the email changes: links in letters end, since who had the old address may have them, and a contact that HubSpot had under
+ *   the old address says nothing of the purchases any more;
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
+ *
  * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat.
- * Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
+ * Throws {@link NotCorrectable}, {@link ChangedMeanwhile} and, if HubSpot is being told for long, `StillTelling`.
  */
 export async function correctPerson(
   deps: Deps,
   personId: number,
-  change: Partial<Record<CorrectableField, string>>,
+  change: Change,
   { seen, resends }: { seen: Correction; resends: boolean },
 ): Promise<Correction> {
-  const year = deps.now().getFullYear();
-  const { after } = await plan(deps.database, personId, change, year);
+  const { after, correction, found } = await plan(deps.database, personId, change, deps.now().getFullYear());
+  requireSeen(seen, correction);
   const { rows: intents } = await sql<{ id: string }>`
     select intent_id as id from payment join join_session on uuid = session_uuid
     where person_id = ${personId} and payment.status in ('open', 'succeeded')`.execute(deps.database);
   for (const { id } of intents) await deps.payments.writeNotes(id, identityNotes(after));
+  const write = () => writeCorrection(deps, personId, change, { seen, resends });
+  if (found === null || !correction.fields.some(({ field }) => field === 'personalEmail')) return write();
+  return tellingHubspotNothing(deps.database, async () => {
+    const left = await foundContact(deps.database, personId);
+    const done = await write();
+    if (left) await leave(deps, left);
+    return done;
+  });
+}
+
+function writeCorrection(
+  deps: Deps,
+  personId: number,
+  change: Change,
+  { seen, resends }: { seen: Correction; resends: boolean },
+): Promise<Correction> {
   return deps.database.transaction().execute(async (trx) => {
     await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
       trx,
     );
+    const { after, correction } = await plan(trx, personId, change, deps.now().getFullYear());
+    requireSeen(seen, correction);
+    const { fields, joins } = correction;
     const likeness = likenessOf(after);
     if (likeness !== null)
       await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
     await sql`select from person where id = ${personId} for update`.execute(trx);
-    const { correction } = await plan(trx, personId, change, year);
-    if (JSON.stringify(correction.fields) !== JSON.stringify(seen.fields)) throw new ChangedMeanwhile();
-    if (correction.fields.length === 0) return correction;
-    const changed = Object.fromEntries(correction.fields.map(({ field, to }) => [field, to]));
-    await sql`
-      update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${searchWords(after)} || ' ' || words
-      where id = ${personId}`.execute(trx);
-    await sql`
-      update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
-        crm_refusal = null, crm_attempts = ${attemptsAnew}, ${hubspotIsToHear}, updated_at = now()
-      where person_id = ${personId}`.execute(trx);
-    if ('personalEmail' in changed) await endLinks(trx, deps, correction.joins);
-    if (resends) await sendConfirmationsAgain(trx, correction.joins);
-    for (const uuid of correction.joins)
-      await sql`select record_event(${uuid}::uuid, 'details_corrected', 'joiner', ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
-        trx,
-      );
+    const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
+    const isOtherEmail = 'personalEmail' in changed;
+    if (fields.length > 0) {
+      await sql`
+        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${searchWords(after)} || ' ' || words,
+          found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
+        where id = ${personId}`.execute(trx);
+      await sql`
+        update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
+          crm_known = case when ${isOtherEmail} and exists (select from person where person.id = person_id and contact_id is null)
+            then '{}' else crm_known end,
+          crm_refusal = null, crm_attempts = ${attemptsAnew}, ${hubspotIsToHear}, updated_at = now()
+        where person_id = ${personId}`.execute(trx);
+      for (const uuid of joins)
+        await sql`select record_event(${uuid}::uuid, 'details_corrected', 'joiner', ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
+          trx,
+        );
+      await tellOfLikelySame(trx, joins);
+    }
+    if (isOtherEmail) await endLinks(trx, deps, joins);
+    if (resends) await sendConfirmationsAgain(trx, deps, joins);
     return correction;
   });
 }
 
-/** Ends the links in letters of these joins: who reads mail at the old address may have them. */
+function requireSeen(seen: Correction, now: Correction): void {
+  if (JSON.stringify(seen.fields) !== JSON.stringify(now.fields)) throw new ChangedMeanwhile();
+}
+
+/** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
+async function tellOfLikelySame(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid from join_session where uuid = any(${joins}::uuid[]) and ${joinHolds('uuid', 'membership')} order by paid_at`.execute(
+    trx,
+  );
+  if (rows[0]) await tellOfTwice(trx, rows[0].uuid, await othersOfPayer(trx, rows[0].uuid));
+}
+
+/** Ends the links in letters of these joins, those that are still to be sent included: who reads the old address may have them. */
 async function endLinks(
   trx: Kysely<Tables>,
   { now }: Pick<Deps, 'now'>,
@@ -122,54 +178,124 @@ async function endLinks(
     on conflict (session_uuid) do update set revoked_at = excluded.revoked_at, code_hash = null, code_browser = null, code_expires_at = null`.execute(
     trx,
   );
-}
-
-const isSentConfirmation = sql<boolean>`(kind = 'confirmation' and sent_at is not null)`;
-
-async function sendConfirmationsAgain(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   await sql`
-    update letter set sent_at = null, email = null, attempts = 0, due_at = now(), next_try_at = now()
-    where session_uuid = any(${joins}::uuid[]) and ${isSentConfirmation}`.execute(trx);
+    update letter set withdrawn_at = now()
+    where session_uuid = any(${joins}::uuid[]) and email is not null and sent_at is null and withdrawn_at is null`.execute(
+    trx,
+  );
 }
 
-/** Returns the details after a correction, and what it does. */
+const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation' and sent_at is not null)`;
+
+/** Makes a letter for each confirmation that was sent: another letter, since mail programs show one letter only once. */
+async function sendConfirmationsAgain(
+  trx: Kysely<Tables>,
+  deps: Pick<Deps, 'config' | 'now'>,
+  joins: readonly string[],
+): Promise<void> {
+  const { rows } = await sql<{ sessionUuid: string; intentId: string }>`
+    select distinct session_uuid as "sessionUuid", split_part(occasion, ' ', 1) as "intentId" from letter
+    where session_uuid = any(${joins}::uuid[]) and ${isSentConfirmation}`.execute(trx);
+  await dueLetters(
+    trx,
+    deps,
+    rows.map(({ sessionUuid, intentId }) => ({
+      kind: 'confirmation' as const,
+      sessionUuid,
+      occasion: `${intentId} ${deps.now().toISOString()}`,
+    })),
+  );
+}
+
+/** Returns the contact that HubSpot had under the person's email, with what their joins have written into it; null if none. */
+async function foundContact(database: Kysely<Tables>, personId: number): Promise<LeftContact | null> {
+  const { rows } = await sql<LeftContact>`
+    select found_contact_id as "contactId", array_agg(uuid::text) as joins, json_agg(crm_known) as known, false as "isOwn",
+      coalesce((select json_agg(json_build_object('id', id, 'fileId', crm_file_id, 'noteId', crm_note_id)) from document
+        where session_uuid = any(array_agg(uuid)) and crm_file_id is not null), '[]') as documents
+    from person join join_session on person_id = person.id
+    where person.id = ${personId} and contact_id is null and found_contact_id is not null
+    group by found_contact_id`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** Takes back from a contact what was written into it. What HubSpot does not let us take back is told to staff. */
+async function leave(deps: Deps, left: LeftContact): Promise<void> {
+  const refused = await leaveContact(deps, left).then(
+    (outcome) => outcome.refused,
+    (error: unknown) => {
+      if (error instanceof CrmUnavailable) return error.message;
+      throw error;
+    },
+  );
+  if (refused === null) return;
+  await tellStaff(
+    deps.database,
+    left.joins[0]!,
+    'crm_left',
+    `The email of join ${left.joins[0]} was corrected. Contact ${left.contactId}, of the email before, still says what the join bought: correct it in HubSpot. ${refused}`,
+  );
+}
+
+/** Returns the details after a correction, what it does, and the contact that HubSpot has under the email of before. */
 async function plan(
   database: Kysely<Tables>,
   personId: number,
-  change: Partial<Record<CorrectableField, string>>,
+  change: Change,
   currentYear: number,
-): Promise<{ after: StudentDetails; correction: Correction }> {
+): Promise<{ after: StudentDetails; correction: Correction; found: string | null }> {
   const { rows } = await sql<{
     details: StudentDetails | null;
     profile: ContactProfile;
+    found: string | null;
+    isPaid: boolean;
     joins: string[];
     confirmations: number;
   }>`
-    select details, profile,
+    select details, profile, found_contact_id as found,
+      exists (select from join_session where person_id = person.id and state = 'paid') as "isPaid",
       array(select uuid::text from join_session where person_id = person.id order by uuid) as joins,
-      (select count(*)::int from letter join join_session on uuid = session_uuid
+      (select count(distinct session_uuid)::int from letter join join_session on uuid = session_uuid
         where person_id = person.id and ${isSentConfirmation}) as confirmations
     from person where id = ${personId} and erased_at is null`.execute(database);
   const [row] = rows;
   if (!row) throw new NotCorrectable('The person was erased.');
+  if (row.details === null && !row.isPaid)
+    throw new NotCorrectable(
+      'Nobody has joined as this person yet: correct the contact in HubSpot, or import its line again.',
+    );
   const before = row.details ?? detailsOf(row.profile);
   const after = cleanDetails({ ...before, ...change });
   const fields = correctable.flatMap((field) =>
     after[field] === before[field] ? [] : [{ field, from: before[field], to: after[field] }],
   );
-  const errors = studentDetailsErrors(
+  const all = studentDetailsErrors(
     { ...after, hasGuardianConsent: true },
     { currentYear, country, asksGuardianConsent: false },
   );
-  const wrong = fields.flatMap(({ field }) => errors[field] ?? []);
-  if (wrong.length > 0) throw new NotCorrectable(wrong.join(' '));
-  return { after, correction: { fields, joins: row.joins, confirmations: row.confirmations } };
+  if (providerEmail([after.personalEmail]) === null) all.personalEmail ??= INVALID_EMAIL;
+  const errors = Object.fromEntries(
+    fields.flatMap(({ field }) => (all[field] ? [[field, all[field]]] : [])),
+  ) as NotCorrectable['errors'];
+  if (Object.keys(errors).length > 0) throw new NotCorrectable(Object.values(errors).join(' '), errors);
+  return {
+    after,
+    correction: { fields, joins: row.joins, confirmations: row.confirmations },
+    found: row.found,
+  };
 }
 
-/** Returns what a contact's record says, in the fields of the student details. */
+/** Returns what a contact's record says, in the fields of the student details, and in the names that the form has. */
 function detailsOf(profile: ContactProfile): StudentDetails {
   const { address, zip, acceptedPrivacyPolicy, ...contact } = merge(profile, null, null);
-  const known = { ...contact, address1: address, zipcode: zip };
+  const listed = findCountry(contact.country ?? '');
+  const known = {
+    ...contact,
+    address1: address,
+    zipcode: zip,
+    country: listed?.name ?? contact.country,
+    state: (listed && findSubdivision(listed, contact.state ?? '')?.name) ?? contact.state,
+  };
   const texts = Object.keys(noDetails).map((field) => [field, known[field as keyof typeof known] ?? '']);
   return { ...noDetails, ...Object.fromEntries(texts), agreeToPolicies: acceptedPrivacyPolicy };
 }

@@ -53,6 +53,27 @@ create function person_words(person jsonb) returns tsvector language sql immutab
 $$;
 create index person_by_words on person using gin (person_words(profile));
 
+-- The merges of persons by staff that can still be undone, for a day: the ids of what was moved, and both persons as they were.
+create table person_merge (
+  id bigint generated always as identity primary key,
+  from_id bigint not null references person,
+  into_id bigint not null references person,
+  moved jsonb not null,
+  persons jsonb not null,
+  created_at timestamptz not null default now()
+);
+create index person_merge_by_from on person_merge (from_id);
+create index person_merge_by_into on person_merge (into_id);
+
+-- Two persons who are likely the same, and of whom staff know that they are two.
+create table kept_apart (
+  one_id bigint not null references person,
+  other_id bigint not null references person,
+  created_at timestamptz not null default now(),
+  primary key (one_id, other_id),
+  check (one_id < other_id)
+);
+
 -- A code leads to a person or to a school. Codes are stored in capitals (packages/core/inviteCode.ts).
 create table invitation (
   code text primary key check (code ~ '^[A-Z0-9]{1,64}$'),
