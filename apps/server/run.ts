@@ -7,6 +7,7 @@ import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
 import { startSendingLetters } from './letters/sendLetters.ts';
 import { startSendingLinks } from './pass/sendLinks.ts';
+import { startForgettingMerges } from './people/mergePersons.ts';
 import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
@@ -46,6 +47,7 @@ export async function run(
       startReconciling(work),
       startSweepingDocuments(work),
       startForgetting(work),
+      startForgettingMerges(work),
       startAttachingDocuments(work, hubspot),
       startSendingLinks(work),
       startSendingLetters(work),

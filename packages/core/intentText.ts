@@ -186,15 +186,14 @@ export const personKeys: readonly string[] = [
 ];
 
 /**
- * Returns a join's identity as metadata for its intent. The email is left out, because the intent has it as the receipt's email.
+ * Returns a join's identity as metadata for its intent. The intent has the email as the receipt's; a correction of before is over.
  */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(identityKeys).map(([field, key]) => [
-      key,
-      shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
-    ]),
-  );
+  const notes = Object.entries(identityKeys).map(([field, key]) => [
+    key,
+    shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
+  ]);
+  return { ...Object.fromEntries(notes), [EMAIL]: '' };
 }
 
 /** Returns the metadata that a correction of a person changes. */

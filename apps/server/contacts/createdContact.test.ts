@@ -188,10 +188,10 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {
   const own = await member('created.linked@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [own.uuid, own.id, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [own.uuid, own.id])).code, 0);
   const moved = await member('created.moved@example.com');
   const other = await newContact(server, 'created.right@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [moved.uuid, other, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [moved.uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
@@ -217,7 +217,7 @@ test('an upgrade that a link sold to a created contact goes along when staff lin
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   const other = await newContact(server, 'created.with.upgrade.right@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
   assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
@@ -230,7 +230,7 @@ test('staff who join two persons that hold the same are told how to give one bac
   await upgradeByLink(server, other.id);
   await refundJoin(server.deps, other.uuid, membershipOnly);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id]);
   assert.equal(code, 0);
   assert.match(
     out,

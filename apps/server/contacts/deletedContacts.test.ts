@@ -176,7 +176,7 @@ test('no link and no staff lead to a contact that was deleted', async (t) => {
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   await atCrm('DELETE', `/${id}`);
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
-  const { out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.match(out, /knows no contact/);
 });
 
@@ -238,7 +238,7 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
   await sql`update person set deleted_at = now(), profile = '{}' where contact_id = ${id}`.execute(
     server.background,
   );
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id]);
   assert.deepEqual([code, /Both are contacts in HubSpot/.test(out)], [1, true], out);
   assert.equal((await contactOf(uuid)).contact_id, id);
 });
@@ -264,7 +264,7 @@ test('a member whose contact staff have deleted in favour of another one with th
   const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' person merge '));
   const args = / person merge (\S+) (\S+)$/.exec(notice!)!.slice(1);
   assert.deepEqual(args, [uuid, kept]);
-  const linked = await runCommand(t, server, mergeCommand, [...args, '--yes']);
+  const linked = await runCommand(t, server, mergeCommand, args);
   assert.equal(linked.code, 0, linked.out);
   await deliver(server);
   assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
@@ -283,7 +283,7 @@ test('what somebody has bought by links to a contact that was deleted is all of 
   await atCrm('DELETE', `/${id}`);
   await deliver(server);
   const { id: other } = await person();
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other]);
   assert.equal(code, 0, out);
   await deliver(server);
   const told = await atHubspot(server, other, 'membership_status', 'upgrade_name', 'amount_paid');
@@ -305,7 +305,7 @@ test('an upgrade by link whose contact was deleted is linked to another one of t
   await deliver(server);
   assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} CONTACT$`));
   const again = await person({ membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, again.id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, again.id]);
   assert.equal(code, 0, out);
   await deliver(server);
   const told = await atHubspot(server, again.id, 'membership_status', 'upgrade_name');
@@ -324,11 +324,11 @@ test('a member whose invitation names a contact that HubSpot never had is linked
     personalEmail: 'mistyped.id@example.com',
   });
   const { id } = await person();
-  const early = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const early = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.match(early.out, /Both are contacts in HubSpot, 700700701 and/, 'HubSpot was not asked yet');
   await deliver(server);
   assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');

@@ -416,7 +416,7 @@ test('a join is linked to the contact that a merged one is now, and all of it is
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, two.id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, two.id]);
   assert.equal(code, 0, out);
   assert.equal((await contactOf(uuid)).contact_id, merged);
   await deliver(server);

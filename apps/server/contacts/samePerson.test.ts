@@ -105,7 +105,7 @@ test('a join is not linked to a contact who is a member already: its refund woul
   const id = await newContact(server, 'member.already@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'member.already@example.com' });
   await deliver(server);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   await refundJoin(server.deps, uuid, everything);
@@ -118,7 +118,7 @@ test('a join that has made the contact with its email a member is not linked to 
   const uuid = await paidSchoolJoin({ personalEmail: 'made.member@example.com' });
   await deliver(server);
   const byHand = await newContact(server, 'made.by.hand@example.com', { membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, byHand, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, byHand]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   assert.equal(await statusOf(made), 'member');
@@ -128,7 +128,7 @@ test('a join whose money went back is not joined with a member: it makes nobody 
   const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'prospect.still@example.com' });
   await refundJoin(server.deps, uuid, everything);
-  const { code } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code } = await runCommand(t, server, mergeCommand, [uuid, id]);
   await deliver(server);
   assert.deepEqual([code, await statusOf(id)], [1, 'member']);
 });
@@ -145,7 +145,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
   await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '103', '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '103']);
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal(await statusOf('103'), 'member');
@@ -163,7 +163,7 @@ test('of two who hold an upgrade each and are one person, one upgrade goes back,
   const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 0, out);
   const [, args] = /operator -- refund (.*)$/m.exec(out)!;
   assert.equal((await runCommand(t, server, refundCommand, args!.split(' '))).code, 0);
@@ -177,7 +177,7 @@ test('a contact whom the join itself has made a member in HubSpot is linked to i
   const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 0, out);
 });
 
@@ -213,7 +213,7 @@ test('the contact with the same email, or the one that the join had created, is 
     const before = (await server.hubspot.findByEmail(email))!.id;
     assert.equal(await statusOf(before), 'member');
     const id = await newContact(server, `right.${email}`);
-    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(code, 0, out);
     assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
     await deliver(server);
@@ -230,7 +230,7 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   await deliver(server);
   await editAtHubspot(server, before, { membership_name: 'Honorary member' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   const held = await atHubspot(server, before, 'membership_name', 'membership_status');
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
 });
@@ -249,7 +249,7 @@ test('an amount and a time that HubSpot spells in its own way are taken from the
     paid_at: paid_at!.replace('.000Z', 'Z'),
   });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   const held = await atHubspot(server, before, 'amount_paid', 'paid_at');
   assert.deepEqual([held.amount_paid || null, held.paid_at || null], [null, null]);
 });
@@ -267,7 +267,7 @@ test('what the society never writes stays at the contact that a linked join leav
   const before = (await server.hubspot.findByEmail(email))!.id;
   await editAtHubspot(server, before, { membership_name: 'Membership' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
 });
 
@@ -283,7 +283,7 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
     path: '/crm/objects/*/contacts/batch/update',
     times: 1,
   });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   await server.hubspotFault(null);
   assert.equal(code, 1);
   assert.match(out, /They are one person/);
@@ -308,13 +308,13 @@ for (const whose of ['the same email', 'its own'])
         throw new CrmUnavailable('no answer');
       },
     );
-    const ended = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+    const ended = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(ended.code, 1);
     assert.match(ended.out, /nothing was changed\. Try again\./);
     await deliver(server);
     assert.deepEqual([await statusOf(before), await statusOf(id)], ['member', null]);
     assert.deepEqual(await noticesOf(server, uuid), []);
-    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(code, 0, out);
     await deliver(server);
     assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
@@ -323,7 +323,7 @@ for (const whose of ['the same email', 'its own'])
 test('a join whose person was erased is linked to nobody', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '102', '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '102']);
   assert.equal(code, 1);
   assert.match(out, new RegExp(`${uuid}, or the person was erased`));
 });
@@ -336,7 +336,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
   );
   await deliver(server);
   assert.equal(await statusOf(id), 'prospect');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
 });

@@ -278,7 +278,7 @@ test('what was bought by links to the contact that a join had created goes along
   await upgradeByLink(id);
   assert.equal((await boughtBy(id))[3], '110.00');
   const other = await newContact(server, 'right.with.upgrade@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), [null, null, null, null]);
   assert.deepEqual(await boughtBy(other), ['member', 'Membership', 'Distinguished Member upgrade', '110.00']);
 });
@@ -300,7 +300,7 @@ test('a contact that a join leaves for another is told again of the membership t
   await refundJoin(server.deps, own, everything);
   await deliver(server);
   const other = await newContact(server, 'right.of.former@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
 
@@ -325,7 +325,7 @@ async function siblings(email: string) {
 
 test("a sibling's purchase that stands in place of another's is the sibling's own: it ends with their membership", async (t) => {
   const { shared, first, second, own } = await siblings('place.of.another@example.com');
-  const { code, out } = await runCommand(t, server, mergeCommand, [first, own, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [first, own]);
   assert.equal(code, 0, out);
   assert.match(out, new RegExp(`Contact ${shared}, .* told again`));
   assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
@@ -336,9 +336,9 @@ test("a sibling's purchase that stands in place of another's is the sibling's ow
 
 test('siblings are linked to contacts of their own one after the other, and the second one to the one that they shared', async (t) => {
   const { shared, first, second, own } = await siblings('one.after.the.other@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [first, own, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [first, own])).code, 0);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, mergeCommand, [second, shared, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [second, shared]);
   assert.equal(code, 0, out);
   assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
   assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
@@ -376,7 +376,7 @@ for (const when of ['before', 'after'] as const)
     );
     const pushing = deliver(server);
     await reached.promise;
-    const linking = runCommand(t, server, mergeCommand, [uuid, other, '--yes']);
+    const linking = runCommand(t, server, mergeCommand, [uuid, other]);
     await Promise.race([linking, waiting(server.background, 1)]);
     linked.resolve();
     await pushing;

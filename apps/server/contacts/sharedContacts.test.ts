@@ -94,7 +94,7 @@ test('who pays with the email of a member is told to staff with a refund, and no
   const uuid = await pay({ personalEmail });
   const [notice] = await noticesOf(server, uuid);
   assert.match(notice!, /status in HubSpot is "member" .* operator -- refund \S+ --upgrade --items all$/);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 1);
   assert.match(out, /is a member already, as HubSpot says\. Give the join back: npm run operator -- refund/);
 });
@@ -108,7 +108,7 @@ test('of a join whose money went back before HubSpot was told of it, no notice a
   for (const notice of await noticesOf(server, uuid)) {
     const args = / person merge (\S+) (\S+)$/.exec(notice)?.slice(1);
     if (!args) continue;
-    const { code, out } = await runCommand(t, server, mergeCommand, [...args, '--yes']);
+    const { code, out } = await runCommand(t, server, mergeCommand, args);
     assert.equal(code, 0, `${notice}\n→ ${out}`);
   }
 });
@@ -159,7 +159,7 @@ for (const [way, code] of [
     );
     const args = / person merge (\S+) (\S+)$/.exec(notices.join('\n'))!.slice(1);
     assert.deepEqual(args, [second, id]);
-    const { code: exit, out } = await runCommand(t, server, mergeCommand, [...args, '--yes']);
+    const { code: exit, out } = await runCommand(t, server, mergeCommand, args);
     assert.equal(exit, 0, out);
     await refundJoin(server.deps, second, everything);
     await deliver(server);
@@ -179,7 +179,7 @@ test('the one whose contact it is is linked to it, though a sibling with the sam
   const [notice] = await noticesOf(server, ben);
   const args = / person merge (\S+) (\S+)$/.exec(notice!)!.slice(1);
   assert.deepEqual(args, [ben, bens]);
-  const { code, out } = await runCommand(t, server, mergeCommand, [...args, '--yes']);
+  const { code, out } = await runCommand(t, server, mergeCommand, args);
   assert.equal(code, 0, `${notice}\n→ ${out}`);
 });
 

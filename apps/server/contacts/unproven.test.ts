@@ -135,7 +135,7 @@ for (const status of ['prospect', 'former'])
     assert.match(told[0]!, new RegExp(`contact ${id}, .* "${status}" .*person merge ${uuid} ${id}`));
     assert.equal(await unproven(t), before + 1);
 
-    assert.equal((await runCommand(t, server, mergeCommand, [uuid, id, '--yes'])).code, 0);
+    assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
     await deliver(server);
     assert.deepEqual(await atContact(id, ['membership_status', 'city', 'accepted_privacy_policy']), [
       'member',
@@ -149,7 +149,7 @@ for (const status of ['prospect', 'former'])
   });
 
 test('a join is joined with a contact once, when it is paid, to one that is there', async (t) => {
-  const link = (...args: string[]) => runCommand(t, server, mergeCommand, [...args, '--yes']);
+  const link = (...args: string[]) => runCommand(t, server, mergeCommand, args);
   const id = await newContact(server, 'linked@example.com', { membership_status: 'prospect' });
   const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
   assert.match((await link(open, id)).out, /Nothing was paid/);

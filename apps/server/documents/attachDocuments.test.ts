@@ -374,7 +374,7 @@ test('a transcript is at the contact that its join is linked to, and no more at 
       await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
         server.deps.database,
       );
-    const linked = await runCommand(t, server, mergeCommand, [uuid, own, '--yes']);
+    const linked = await runCommand(t, server, mergeCommand, [uuid, own]);
     assert.equal(linked.code, 0, linked.out);
     await deliver(server);
     await attach();
@@ -395,7 +395,7 @@ test('a transcript whose note was deleted by a link that then ended is attached 
     await deleteNote(id);
     throw new CrmUnavailable('no answer');
   });
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, own, '--yes'])).code, 1);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, own])).code, 1);
   t.mock.restoreAll();
   await attach();
   const { id } = await server.deps.database

@@ -8,6 +8,7 @@ import { followMoved } from '../contacts/followContacts.ts';
 import { type LeftContact, leaveContact, paidJoinsOf } from '../contacts/takeBack.ts';
 import { attemptsAnew, hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
+import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { isMemberByMirrorAlone } from '../session/members.ts';
@@ -62,7 +63,6 @@ export async function mergePersons(
     if (JSON.stringify(merge) !== JSON.stringify(seen))
       throw new NotMergeable('One of them has changed meanwhile: look again.');
     const [from, into] = [merge.from.id, merge.into.id];
-    await forgetOldMerges(trx);
     await sql`
       insert into person_merge (from_id, into_id, moved, persons)
       select ${from}, ${into}, json_build_object(
@@ -287,9 +287,11 @@ async function lastMerge(database: Kysely<Tables>, personId: number): Promise<Un
 
 const isUndoable = sql<boolean>`(person_merge.created_at > now() - interval '1 day')`;
 
-/** Deletes what was kept to undo merges that cannot be undone any more. */
-export async function forgetOldMerges(database: Kysely<Tables>): Promise<void> {
-  await sql`delete from person_merge where not ${isUndoable}`.execute(database);
+/** Deletes hourly what was kept to undo merges that cannot be undone any more. */
+export function startForgettingMerges({ database, log }: Deps): () => Promise<void> {
+  return repeat('forget merges', 3_600_000, log, async () => {
+    await sql`delete from person_merge where not ${isUndoable}`.execute(database);
+  });
 }
 
 /** Returns what the joins of a merge have written since into the contact of the person that remained; null if it has none. */

@@ -88,6 +88,12 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
   return rows.map((other) => other.uuid);
 }
 
+/** Returns the sentences for staff about two joins that are paid by likely the same person. */
+export function waysOn(uuid: string, other: string): string {
+  const names = `${uuid} ${other}`;
+  return `If it is one person: npm run operator -- person merge ${names}, and give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}. If they are two, as father and son: npm run operator -- person keep-apart ${names}`;
+}
+
 /** Writes a notice that the payer of a join also holds memberships from the joins `others`. No money is refunded automatically. */
 export async function tellOfTwice(
   trx: Kysely<Tables>,
@@ -99,7 +105,7 @@ export async function tellOfTwice(
     trx,
     uuid,
     'perhaps_twice',
-    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}`,
+    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. ${waysOn(uuid, others[0]!)}`,
   );
 }
 

@@ -11,7 +11,7 @@ import { isUuid } from '../platform/database/isUuid.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
+import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone, waysOn } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 
 /**
@@ -263,7 +263,7 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
  * - upgrades taken without a payment;
  * - orders frozen for too long;
  * - joins whose document was rejected finally while the membership is held;
- * - contacts with two memberships of one type;
+ * - persons with two memberships of one type, and two who are likely the same with one each;
  * - upgrades whose base membership has ended.
  */
 async function joinsApart(
@@ -294,6 +294,7 @@ async function joinsApart(
   const alone = await upgradesAlone(deps.database);
   const rejected = await rejectedAndHeld(deps, graceMinutes);
   const twice = await heldTwice(deps);
+  const alike = await likelySame(deps);
   return {
     ...totals.rows[0]!,
     differences: [
@@ -312,8 +313,14 @@ async function joinsApart(
       ...twice.map(({ uuid, types }) => ({
         kind: 'held_twice',
         subject: uuid,
-        text: 'Its contact holds two memberships of one kind.',
+        text: 'Its person holds two memberships of one kind.',
         repair: giveBackCommand(uuid, types),
+      })),
+      ...alike.map(({ uuid, other }) => ({
+        kind: 'likely_same',
+        subject: uuid,
+        text: `It was paid by somebody of the same name and email as join ${other}, and both memberships are held.`,
+        repair: waysOn(uuid, other),
       })),
       ...rejected.map(({ uuid, reason }) => ({
         kind: 'rejected_held',
@@ -326,9 +333,8 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose contact ({@link contactOfJoin}) holds another membership of the same type, each with these types. This
- * happens if two members are merged into one contact: the join's membership could not be moved to that contact. Only active
- * memberships count, because while a membership is disputed, the bank has its money.
+ * Returns the joins whose person holds another membership of the same type, each with these types. This happens if two members are
+ * joined. Only active memberships count, because while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
@@ -354,5 +360,23 @@ async function rejectedAndHeld(
     where is_final and reviewed_at <= now() - make_interval(mins => ${graceMinutes}::int)
       and type = 'membership' and standing = 'active'
     order by session_uuid, reviewed_at desc`.execute(deps.database);
+  return rows;
+}
+
+/**
+ * Returns the joins of persons who hold a membership each and are likely the same (packages/core/people.ts), in pairs: the later join,
+ * and the `other` one. Pairs that staff keep apart are left out.
+ */
+async function likelySame({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
+  const { rows } = await sql<{ uuid: string; other: string }>`
+    with held as (
+      select person_id, likeness, session_uuid, membership.id from membership join person on person.id = person_id
+      where type = 'membership' and standing = 'active' and likeness is not null
+    )
+    select later.session_uuid as uuid, min(earlier.session_uuid::text) as other
+    from held later join held earlier on earlier.likeness = later.likeness and earlier.id < later.id and earlier.person_id <> later.person_id
+    where not exists (select from kept_apart
+      where one_id = least(later.person_id, earlier.person_id) and other_id = greatest(later.person_id, earlier.person_id))
+    group by later.session_uuid order by later.session_uuid`.execute(database);
   return rows;
 }
