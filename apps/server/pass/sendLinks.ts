@@ -87,11 +87,15 @@ async function joinsOf(
       from (
         select uuid, details ->> 'personalEmail' as email from join_session
         where details is not null and person_words(details) @@ plainto_tsquery('simple', ${email})
-          and lower(details ->> 'personalEmail') = ${email}
+          and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
+        union
+        select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
+        where lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
         union
         select session_uuid, receipt_email from payment
         where lower(receipt_email) = ${email} and status = 'succeeded'
-          and exists (select from join_session where uuid = session_uuid and details is null)
+          and exists (select from join_session join person on person.id = person_id
+            where uuid = session_uuid and join_session.details is null and person.details is null)
       ) as found
       join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}

@@ -38,6 +38,7 @@ create table person (
 create index person_by_likeness on person (likeness) where likeness is not null;
 create index person_by_found_contact on person (found_contact_id) where found_contact_id is not null;
 create index person_merged on person (merged_into) where merged_into is not null;
+create index person_by_email on person (lower(details ->> 'personalEmail')) where details is not null;
 create index person_to_fill on person (fill_at) where fill_at is not null;
 create index person_deleted on person (contact_id) where deleted_at is not null;
 
