@@ -17,10 +17,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
   reportPayment,
+  paidJoin as someonesPaidJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
@@ -50,6 +50,11 @@ const refund = async (t: TestContext, ...args: string[]) => {
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
   await charge(client, uuid, intentId);
   return upgradeIntentOf(server, uuid);
+}
+
+/** As in the harness, for a person of the code's own: two paid joins of likely the same person would be a difference. */
+function paidJoin(...[to, client, code, person]: Parameters<typeof someonesPaidJoin>) {
+  return someonesPaidJoin(to, client, code, person ?? { personalEmail: `${code}@example.com` });
 }
 
 /** Returns an invite code for a contact that no other test uses. */
