@@ -184,10 +184,13 @@ export async function moveContacts(
     trx,
   );
   await sql`
-    update person set details = coalesce(person.details, old.details),
-      likeness = case when person.details is null and old.details is not null then old.likeness else person.likeness end,
-      words = person.words || ' ' || old.words
-    from ${merged} join person old on old.id = merged.old where person.id = merged.present`.execute(trx);
+    update person set details = coalesce(person.details, known.details), words = concat_ws(' ', person.words, known.words),
+      likeness = case when person.details is null and known.details is not null then known.likeness else person.likeness end
+    from (
+      select present as id, string_agg(words, ' ') as words, (array_agg(details order by id) filter (where details is not null))[1] as details,
+        (array_agg(likeness order by id) filter (where details is not null))[1] as likeness
+      from ${merged} join person on person.id = old group by present
+    ) as known where person.id = known.id`.execute(trx);
   await sql`
     update person set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null,
       likeness = null, words = ''

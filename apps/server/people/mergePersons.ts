@@ -5,6 +5,7 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { namesNobody } from '../contacts/crmId.ts';
 import { mayBeTheirStatus } from '../contacts/dueJoins.ts';
 import { followMoved } from '../contacts/followContacts.ts';
+import { type HeldTwice, tellOfHeldTwice } from '../contacts/heldTwice.ts';
 import { type LeftContact, leaveContact, paidJoinsOf } from '../contacts/takeBack.ts';
 import { attemptsAnew, hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -35,7 +36,7 @@ export interface Merge {
   from: Seen;
   into: Seen;
   /** The types of which both hold one, and `from`'s join. Both stay held until staff give one back. */
-  twice: { uuid: string; types: MembershipType[] } | null;
+  twice: HeldTwice | null;
 }
 
 /** Returns what a merge of two persons would do. Changes nothing. Throws {@link NotMergeable}. */
@@ -82,6 +83,8 @@ export async function mergePersons(
     await sql`
       update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
       where id = ${from} or merged_into = ${from}`.execute(trx);
+    if (merge.twice)
+      await tellOfHeldTwice(trx, 'held_twice', merge.twice, 'Staff have joined two persons who both hold');
     // The remaining paid joins of the contact that was found are sent again, so that its amount in HubSpot does not include those
     // that were moved.
     await sql`
@@ -194,8 +197,9 @@ async function mayMerge(
   const left = await leftContact(trx, from.id, from.joins);
   const both = from.held.filter(({ type }) => into.held.some((theirs) => theirs.type === type));
   const types = both.map(({ type }) => type);
+  const others = into.held.flatMap(({ uuid, type }) => (types.includes(type) ? [uuid] : []));
   return {
-    merge: { from, into, twice: both[0] ? { uuid: both[0].uuid, types } : null },
+    merge: { from, into, twice: both[0] ? { uuid: both[0].uuid, types, others } : null },
     left: left?.contactId === into.contactId ? null : left,
   };
 }

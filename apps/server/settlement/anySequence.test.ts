@@ -24,7 +24,8 @@ const DAY_MS = 86_400_000;
 /** The most rounds of repair. A repair may reveal another difference, but after this many rounds none may be left. */
 const MOST_REPAIRS = 12;
 /** The kinds of difference that may be left at the end of a walk, because only staff can decide them. */
-const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
+const forStaff =
+  /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned|likely_same)$/;
 
 interface Taken {
   does: StepName;
@@ -253,7 +254,8 @@ async function differencesOf({ server }: Walk): Promise<Difference[]> {
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/** Returns the operator command that repairs a difference. An unassigned refund was for no line. */
+/** Returns the operator command that repairs a difference. An unassigned refund was for no line; likely the same people are two. */
 function typedBy({ kind, repair }: Difference): string {
+  if (kind === 'likely_same') return /person keep-apart .*/.exec(repair)![0];
   return repair.replace('npm run operator -- ', '') + (kind === 'refund_unassigned' ? ' --none' : '');
 }
