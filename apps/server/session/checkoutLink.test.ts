@@ -5,7 +5,7 @@ import { noContact } from '#core/contact.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
 import { type Join, ofJoins, proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { LINK_INVALID } from '../links/links.ts';
 
@@ -46,15 +46,17 @@ const unproven: Record<string, Answered> = {
   'pressRelease.pdf': 'refused',
 } satisfies Partial<Record<CallName | `${DownloadName}.pdf`, Answered>>;
 
-const signed = () =>
-  deps.links.sign(
-    { kind: 'checkout', contactId: CONTACT, parameters: {} },
-    new Date(Date.now() + 86_400_000),
-  );
+const signed = (contactId: string) =>
+  deps.links.sign({ kind: 'checkout', contactId, parameters: {} }, new Date(Date.now() + 86_400_000));
+
+/** Begins a checkout by a signed link to a contact. */
+async function begin(client: Client, contactId: string): Promise<{ uuid: string }> {
+  const body = { hubspotContactId: contactId, ...signed(contactId) };
+  return { uuid: (await client.call('initiateCheckout', { body })).data.joinSessionUuid };
+}
 
 async function startCheckout(client: Client): Promise<Join> {
-  const body = { hubspotContactId: CONTACT, ...signed() };
-  const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  const { uuid } = await begin(client, CONTACT);
   const params = { uuid };
   const donation = await client.call('setCustomDonation', { params, body: { amount: '5.00' } });
   return { uuid, line: donation.data.sessionProductUuid!, intent: await openIntent(client, uuid) };
@@ -155,13 +157,8 @@ test('who has paid by a checkout link is told no more than before, until they pr
 });
 
 test('Stripe, which shows an intent to whoever has its client secret, is not given the person’s email by a payer', async () => {
-  const contactId = '104';
-  const body = {
-    hubspotContactId: contactId,
-    ...deps.links.sign({ kind: 'checkout', contactId, parameters: {} }, new Date(Date.now() + 86_400_000)),
-  };
   const client = server.client();
-  const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  const { uuid } = await begin(client, '104');
   const receiptOf = async () => {
     const amount = 6500;
     const asked = { amount, currency: 'usd', billingEmail: '' };
@@ -180,19 +177,14 @@ test('Stripe, which shows an intent to whoever has its client secret, is not giv
 test('a checkout link opens no other page of its contact', async () => {
   const client = server.client();
   const params = { id: CONTACT };
-  const answer = await client.call('initJoin', { params, body: signed() });
+  const answer = await client.call('initJoin', { params, body: signed(CONTACT) });
   assert.deepEqual([answer.status, answer.message], [403, LINK_INVALID]);
 });
 
 test('a code goes to the person alone, never to the email that a payer gave', async () => {
   const contactId = '103';
-  const sign = deps.links.sign(
-    { kind: 'checkout', contactId, parameters: {} },
-    new Date(Date.now() + 86_400_000),
-  );
   const client = server.client();
-  const uuid = (await client.call('initiateCheckout', { body: { hubspotContactId: contactId, ...sign } }))
-    .data.joinSessionUuid;
+  const { uuid } = await begin(client, contactId);
   await deps.database
     .updateTable('person')
     .set({ email: null, profile: JSON.stringify({ firstName: 'Sam', lastName: 'Okafor' }) })
@@ -204,4 +196,16 @@ test('a code goes to the person alone, never to the email that a payer gave', as
   const letter = deps.database.selectFrom('letter').select('id').where('session_uuid', '=', uuid);
   const { id } = await letter.where('kind', '=', 'code').executeTakeFirstOrThrow();
   assert.deepEqual(((await readLetter(deps, id))?.emails ?? []).filter(Boolean), []);
+});
+
+test('codes are counted by person, so that a link that begins many joins fills no mailbox', async (t) => {
+  limitWith(t, server, { LIMIT_PASS_CODES_PER_JOIN: '2/60' });
+  const statuses: number[] = [];
+  for (let asked = 0; asked < 3; asked++) {
+    const client = server.client();
+    const { uuid } = await begin(client, '102');
+    const token = new URL(deps.passes.address(uuid)).hash.slice(1);
+    statuses.push((await client.call('sendPassCode', { body: { token } })).status);
+  }
+  assert.deepEqual(statuses, [200, 200, 429]);
 });
