@@ -100,6 +100,12 @@ const shownPrice = z
   .nullish()
   .transform((value) => value ?? null);
 
+/**
+ * A pass of the join, if the answer leaves out who its joiner is: the token with which the page's user can prove to be the joiner.
+ * Otherwise null. Absent in answers of the previous version.
+ */
+const passToProve = nullableText.nullish();
+
 const started = z.object({ uuid, message: z.string(), programme: z.string() });
 
 const product = z.object({
@@ -176,6 +182,11 @@ const checkoutDetails = z.object({
   billingEmail: z.string(),
   /** A sentence about a name that the certificate cannot show; null if it can. Absent in answers of the previous version. */
   nameProblem: nullableText.nullish(),
+  /**
+   * The first name and an initial of the person for whom a join by a checkout link pays; null for any other join, and if the name is
+   * unknown. Absent in answers of the previous version.
+   */
+  payingFor: nullableText.nullish(),
   /** The known parts of the billing address; null for an unknown part. */
   billing: z.object({
     name: nullableText,
@@ -339,6 +350,7 @@ export const schemas = {
        * joiner agreed then. Null if the programme does not ask.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullable(),
+      pass: passToProve,
     }),
   },
   submitDetails: {
@@ -572,6 +584,7 @@ export const schemas = {
           isWithStaff: z.boolean(),
         }),
       ),
+      pass: passToProve,
     }),
   },
   /**

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { differencesOf, everything, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
@@ -163,6 +164,7 @@ test('an upgrade that a link sold to a created contact has the certificate of th
   const { client, uuid, intentId } = await upgradeByLink(server, id);
   const body = { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' };
   await client.call('postPayment', { params: { uuid }, body });
+  await proveByCode(server, client, uuid);
   assert.equal((await client.fetch(`/api/public/join-session/${uuid}/certificate.pdf`)).status, 200);
 });
 

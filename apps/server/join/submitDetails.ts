@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
+import { PROVE_FIRST } from '#core/pass.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
@@ -18,7 +19,7 @@ import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
-import { isOpenTo } from '../session/holding.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { holdsBought } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
@@ -39,7 +40,10 @@ function yearOfPage(now: Date, graduationYear: string): number {
   return years.find((year) => graduationYears(year).includes(graduationYear)) ?? years[0]!;
 }
 
-/** Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. */
+/**
+ * Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. Throws
+ * 403 for a browser that is not shown who the joiner is: letters, and the code that proves it, would go to the email in the details.
+ */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
@@ -49,7 +53,7 @@ export async function submitDetails(
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
   // The state's name can show that a ZIP code lost its zero.
   const details = cleanDetails({ ...sent, state: stateOf(sent) });
-  const guardianConsent = await guardianConsentAsked(deps, uuid);
+  const guardianConsent = await guardianConsentAsked(deps, uuid, holding);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
     { ...details, hasGuardianConsent },
@@ -88,9 +92,16 @@ export async function submitDetails(
 }
 
 /** Returns the guardian consent sentence of the join's programme; null if the programme does not ask. */
-async function guardianConsentAsked({ database, society }: Deps, uuid: string): Promise<string | null> {
-  const { rows } = await sql<{ programme: string }>`
-    select programme from join_session where uuid = ${uuid}`.execute(database);
+async function guardianConsentAsked(
+  { database, society }: Deps,
+  uuid: string,
+  holding: Holding,
+): Promise<string | null> {
+  const { rows } = await sql<{ programme: string; is_to_prove: boolean }>`
+    select programme, ${isOpenTo(holding)} and not ${seesJoiner(holding)} as is_to_prove from join_session where uuid = ${uuid}`.execute(
+    database,
+  );
+  if (rows[0]?.is_to_prove) throw new Refusal(403, PROVE_FIRST);
   // A join that does not exist is refused later, when the details are saved.
   return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }

@@ -74,7 +74,7 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 /**
  * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid join
  * or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
- * email does not count, since anybody can begin a join of a contact.
+ * email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,
@@ -96,6 +96,12 @@ async function joinsOf(
         where lower(receipt_email) = ${email} and status = 'succeeded'
           and exists (select from join_session join person on person.id = person_id
             where uuid = session_uuid and join_session.details is null and person.details is null)
+        union
+        select own.uuid, known.email
+        from person contact join join_session own on own.person_id = contact.id
+          cross join lateral (values (contact.profile ->> 'personalEmail'), (contact.email)) as known (email)
+        where person_words(contact.profile) @@ plainto_tsquery('simple', ${email}) and lower(known.email) = ${email}
+          and own.is_checkout_only and own.state = 'paid' and own.details is null and contact.details is null
       ) as found
       join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}

@@ -8,7 +8,7 @@ import { summarise } from '#core/orderSummary.ts';
 import { type Holdings, orderRefusal } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo } from '../session/holding.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
@@ -22,7 +22,10 @@ export interface Order {
   totalCents: number;
   /** Whether the intent must save the card: an upgrade will be offered after this order. */
   saveCard: boolean;
-  /** The payer's known email addresses ({@link payerEmails}); null for each that is missing. */
+  /**
+   * The joiner's known email addresses ({@link payerEmails}); null for each that is missing. Empty if this browser is not shown who
+   * the joiner is, since Stripe shows a receipt's email to whoever has the intent's client secret.
+   */
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
@@ -79,7 +82,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id,       ${payerEmails} as emails,
+    select state, revision, upsell_product_id, case when ${seesJoiner(holding)} then ${payerEmails} else '{}' end as emails,
       json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -13,7 +14,7 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact with two emails: `profile` is in the HubSpot property that the field rules name, `email`
+ * Makes an order by a link to a contact with two emails, for somebody who has proven to be the contact: `profile` is in the HubSpot property that the field rules name, `email`
  * is in HubSpot's built-in property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
@@ -26,6 +27,7 @@ async function orderOfContact(client: Client, { profile, email }: { profile: str
     })
     .where('contact_id', '=', '102')
     .execute();
+  await proveByCode(server, client, data.joinSessionUuid);
   return data.joinSessionUuid;
 }
 

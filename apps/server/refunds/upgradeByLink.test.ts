@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { atStripe, everything, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
@@ -76,6 +77,7 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   const sold = await upgradeByLink(server, '103');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await proveByCode(server, sold.client, sold.uuid);
   const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
   assert.deepEqual(refunded, [
     { kind: 'upgrade', why: 'held', amount: 4500, isReturned: true, isWithStaff: false },

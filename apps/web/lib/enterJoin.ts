@@ -1,6 +1,6 @@
 import type { Data } from '#contract/schemas.ts';
 import { linkedScreen } from '#core/navigation.ts';
-import { drop, storeSession } from '../../lib/session.ts';
+import { drop, storeSession } from './session.ts';
 
 /**
  * Stores a join in this browser. Returns the path to go to: the screen to which the link leads, otherwise the screen where the

@@ -3,23 +3,27 @@ import { useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
-import ui from '../../components/ui.module.css';
-import { call } from '../../lib/api.ts';
-import { useAttempt } from '../../lib/useAttempt.ts';
-import { enter } from './enter.ts';
-import styles from './styles.module.css';
+import { call } from '../lib/api.ts';
+import { enter } from '../lib/enterJoin.ts';
+import { useSite } from '../lib/site.ts';
+import type { ToProve } from '../lib/toProve.ts';
+import { useAttempt } from '../lib/useAttempt.ts';
+import { Alert, Note } from './Alert.tsx';
+import { Button } from './Button.tsx';
+import { TextField } from './Field.tsx';
+import styles from './ProveYourself.module.css';
+import ui from './ui.module.css';
 
 type Way = 'send' | 'code' | 'name';
 
 /**
- * Shown when a letter's link is opened in a browser that does not hold the join. Shows no data of the joiner, because the letter
- * may have been forwarded to somebody else.
+ * Shown when a letter's link is opened in a browser that does not hold the join, and to the holder of a checkout link. Shows no data
+ * of the joiner, because either link may be with somebody else. `lead` says why it asks. After the proof it leads to the screen
+ * `to`; without one, to that of the letter's link.
  */
-export function ProveYourself({ token, opened }: { token: string; opened: Data<'openPass'> }) {
+export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: string; to?: string }) {
   const navigate = useNavigate();
+  const { society, sendsLetters } = useSite();
   const [isCodeSent, setCodeSent] = useState(opened.isCodeSent);
   const [code, setCode] = useState('');
   const [lastName, setLastName] = useState('');
@@ -32,29 +36,33 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
       setCodeSent(true);
       setCode('');
     });
+  const goOn = (join: Data<'provePassByCode'>) => {
+    const entered = enter(join);
+    return navigate(to ?? entered, { replace: true });
+  };
   const proveByCode = () =>
-    attempt('code', async () => {
-      const join = await call('provePassByCode', { body: { token, code }, quiet: true });
-      await navigate(enter(join), { replace: true });
-    });
+    attempt('code', async () => goOn(await call('provePassByCode', { body: { token, code }, quiet: true })));
   const proveByName = () =>
-    attempt('name', async () => {
-      const join = await call('provePassByName', { body: { token, lastName, zipcode }, quiet: true });
-      await navigate(enter(join), { replace: true });
-    });
+    attempt('name', async () =>
+      goOn(await call('provePassByName', { body: { token, lastName, zipcode }, quiet: true })),
+    );
+  // Without letters there are no codes.
+  if (!sendsLetters && !opened.hasDetails)
+    return (
+      <p className={ui.lead}>
+        {lead} Please write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+      </p>
+    );
   const faultOf = (...ways: Way[]) =>
     fault && ways.includes(fault.way) && <Alert isAnswer>{fault.message}</Alert>;
 
   return (
     <>
-      <p className={ui.lead}>
-        This device is new to us. Before we show anything, please prove that the join behind your link is
-        yours.
-      </p>
+      <p className={ui.lead}>{lead}</p>
       {isCodeSent ? (
         <Proof title="By a code" onSubmit={proveByCode}>
           <Note>
-            A code of six digits is on its way to the email that was given for this join. It is good for{' '}
+            A code of six digits is on its way to the email that we have for this join. It is good for{' '}
             {CODE_MINUTES} minutes, in this browser. Please look in your spam folder, too.
           </Note>
           <TextField
@@ -84,7 +92,7 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
         </Proof>
       ) : (
         <Proof title="By a code" onSubmit={sendCode}>
-          <p>We mail six digits to the email that was given for this join.</p>
+          <p>We mail six digits to the email that we have for this join.</p>
           <Button type="submit" full busy={busy === 'send' && 'Sending...'}>
             Email me a code
           </Button>
