@@ -614,6 +614,12 @@ export const schemas = {
   setReminders: { params: linkParams, body: reminders, data: reminders },
   /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
   getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
+  /** Corrects the email of a paid join, in a browser that is shown who the joiner is. Letters go to the new one from then on. */
+  correctEmail: {
+    params: sessionParams,
+    body: z.object({ email: z.string() }),
+    data: z.object({ email: z.string() }),
+  },
   setVerification: {
     params: sessionParams,
     body: z.object({ isVerifiable: z.boolean() }),

@@ -94,6 +94,7 @@ export const table: Record<CallName, { when: 'unpaid' | 'paid'; ask: Ask } | { k
   createUploadLink: { when: 'paid', ask: asked('createUploadLink', {}) },
   getWelcome: { when: 'paid', ask: asked('getWelcome') },
   getPressRelease: { when: 'paid', ask: asked('getPressRelease') },
+  correctEmail: { when: 'paid', ask: asked('correctEmail', { email: 'corrected@example.com' }) },
   setVerification: { when: 'paid', ask: asked('setVerification', { isVerifiable: false }) },
   checkEligibility: { knows: 'an invite code' },
   initiateJoin: { knows: 'an invite code' },

@@ -206,6 +206,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'payment-failed':
       return letter.state !== 'paid' && payment?.status !== 'succeeded' && !letter.isPayerMember;
     case 'link':
+    case 'email-changed':
       return true;
     case 'code':
       return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();

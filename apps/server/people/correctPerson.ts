@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { identityNotes } from '#core/intentText.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import { providerEmail } from '#core/providerEmail.ts';
+import { isProviderEmail } from '#core/providerEmail.ts';
 import {
   cleanDetails,
   INVALID_EMAIL,
@@ -58,6 +58,16 @@ export interface Correction {
   confirmations: number;
 }
 
+/** How a person is corrected. */
+interface Wanted {
+  /** What was shown. */
+  seen: Correction;
+  /** Whether the confirmations are sent again. */
+  resends: boolean;
+  /** Whether a letter to the former email says that it was changed. */
+  tellsFormer?: boolean;
+}
+
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
 export class NotCorrectable extends Error {
   readonly errors: Partial<Record<CorrectableField, string>>;
@@ -94,7 +104,7 @@ export async function correctPerson(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends }: { seen: Correction; resends: boolean },
+  { seen, resends, tellsFormer = false }: Wanted,
 ): Promise<Correction> {
   const { after, correction, found } = await plan(deps.database, personId, change, deps.now().getFullYear());
   requireSeen(seen, correction);
@@ -102,7 +112,7 @@ export async function correctPerson(
     select intent_id as id from payment join join_session on uuid = session_uuid
     where person_id = ${personId} and payment.status in ('open', 'succeeded')`.execute(deps.database);
   for (const { id } of intents) await deps.payments.writeNotes(id, identityNotes(after));
-  const write = () => writeCorrection(deps, personId, change, { seen, resends });
+  const write = () => writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
   if (found === null || !correction.fields.some(({ field }) => field === 'personalEmail')) return write();
   return tellingHubspotNothing(deps.database, async () => {
     const left = await foundContact(deps.database, personId);
@@ -116,7 +126,7 @@ function writeCorrection(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends }: { seen: Correction; resends: boolean },
+  { seen, resends, tellsFormer = false }: Wanted,
 ): Promise<Correction> {
   return deps.database.transaction().execute(async (trx) => {
     await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
@@ -149,6 +159,11 @@ function writeCorrection(
       await tellOfLikelySame(trx, joins);
     }
     if (isOtherEmail) await endLinks(trx, deps, joins);
+    const former = fields.find(({ field }) => field === 'personalEmail')?.from;
+    if (tellsFormer && former && isProviderEmail(former))
+      await dueLetters(trx, deps, [
+        { kind: 'email-changed', sessionUuid: joins[0]!, occasion: deps.now().toISOString(), email: former },
+      ]);
     if (resends) await sendConfirmationsAgain(trx, deps, joins);
     return correction;
   });
@@ -273,7 +288,7 @@ async function plan(
     { ...after, hasGuardianConsent: true },
     { currentYear, country, asksGuardianConsent: false },
   );
-  if (providerEmail([after.personalEmail]) === null) all.personalEmail ??= INVALID_EMAIL;
+  if (!isProviderEmail(after.personalEmail)) all.personalEmail ??= INVALID_EMAIL;
   const errors = Object.fromEntries(
     fields.flatMap(({ field }) => (all[field] ? [[field, all[field]]] : [])),
   ) as NotCorrectable['errors'];

@@ -19,6 +19,7 @@ import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '..
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
+import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
 import styles from './styles.module.css';
 
@@ -151,6 +152,9 @@ function Member({ welcome, failure }: Loaded) {
             <Unwritable {...welcome.unwritable} />
           </div>
         )}
+        {(welcome?.unwritable?.email ?? welcome?.email) && (
+          <CorrectEmail email={welcome?.unwritable?.email ?? welcome?.email ?? ''} />
+        )}
         <ol className={styles.emails}>
           {congratulations.emails.map(({ title, text, when }) => (
             <li key={title}>
@@ -246,7 +250,7 @@ function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
           , so we write to <b>{writtenTo}</b>
         </>
       )}
-      . Your membership is safe. Please tell us the right address: write to{' '}
+      . Your membership is safe. Please correct the email below, or tell us the right one: write to{' '}
       <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
       <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
     </Alert>
