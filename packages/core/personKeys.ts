@@ -59,17 +59,20 @@ type Known = Parameters<typeof likenessOf>[0] & {
  * part of them ({@link searchKeys}).
  */
 export function searchWords(...known: Known[]): string {
-  const texts = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
-    ...[firstName, middleName, lastName],
-    ...[personalEmail, schoolEmail, email].map((address) => emailKey(address ?? '')),
+  const keys = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
+    ...[firstName, middleName, lastName].map((name) => name && nameKey(name)),
+    ...[personalEmail, schoolEmail, email].map((address) => address && emailKey(address)),
   ]);
-  return [...new Set(texts.map((text) => nameKey(text ?? '')))].filter((key) => key !== '').join(' ');
+  return [...new Set(keys)].filter(Boolean).join(' ');
 }
 
-/** Returns the keys of what somebody types to find a person. Each must be a part of the person's {@link searchWords}. */
-export function searchKeys(text: string): string[] {
+/**
+ * Returns the keys of what somebody types to find a person: for each word its key as a part of a name and as a part of an email. One
+ * of each must be a part of the person's {@link searchWords}.
+ */
+export function searchKeys(text: string): string[][] {
   return text
     .split(/\s+/)
-    .map(nameKey)
-    .filter((key) => key !== '');
+    .map((word) => [...new Set([nameKey(word), emailKey(word)])].filter((key) => key !== ''))
+    .filter((keys) => keys.length > 0);
 }

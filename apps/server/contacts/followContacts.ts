@@ -6,6 +6,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds, personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isOfContact } from './crmId.ts';
@@ -186,7 +187,7 @@ export async function moveContacts(
   await sql`
     update person set details = coalesce(person.details, old.details),
       likeness = case when person.details is null and old.details is not null then old.likeness else person.likeness end,
-      words = person.words || ' ' || old.words
+      words = ${wordsWith(sql`old.words`)}
     from ${merged} join person old on old.id = merged.old where person.id = merged.present`.execute(trx);
   await sql`
     update person set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null,

@@ -4,6 +4,7 @@ import { giveBackCommand, operatorRefund } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { isMemberByMirrorAlone, personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import { namesNobody } from './crmId.ts';
 import { mayBeTheirStatus } from './dueJoins.ts';
 import { followMoved } from './followContacts.ts';
@@ -61,7 +62,7 @@ export async function linkJoin(
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
     await sql`
       update person set details = coalesce(person.details, own.details), likeness = coalesce(own.likeness, person.likeness),
-        words = person.words || ' ' || own.words
+        words = ${wordsWith(sql`own.words`)}
       from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
     await sql`
       update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''

@@ -176,7 +176,7 @@ test('people are found however their names are typed, and by parts of them', asy
 });
 
 test('who was invited and has no join is found, by name, email, contact id or code, with the code', async (t) => {
-  await sql`insert into person (contact_id, profile, email, words) values ('880900', '{"firstName": "Inès", "lastName": "Waiting"}', 'ines@example.com', 'ines waiting inesexamplecom')`.execute(
+  await sql`insert into person (contact_id, profile, email, words) values ('880900', '{"firstName": "Inès", "lastName": "Waiting"}', 'ines@example.com', 'ines waiting ines@example.com')`.execute(
     server.deps.database,
   );
   await sql`insert into invitation (code, person_id) values ('UNUSED880900', ${personId('880900')})`.execute(

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
+import { hasPart } from '../session/words.ts';
 
 /** A join as the staff commands show it. Amounts are in cents. */
 export interface FoundJoin {
@@ -142,15 +143,17 @@ function waysTo(text: string): Ways {
       sql`select person_id from invitation where code = ${code} and person_id is not null`,
       ...(keys.length === 0
         ? []
-        : [sql`select id from person where ${sql.join(keys.map(hasKey), sql` and `)}`]),
+        : [
+            sql`select id from person where ${sql.join(
+              keys.map((either) => sql`(${sql.join(either.map(hasKey), sql` or `)})`),
+              sql` and `,
+            )}`,
+          ]),
     ],
   };
 }
 
-/** SQL for whether a key is a part of the words of the query's `person`. The index has parts of three letters. */
+/** SQL for whether a key is a part of the words of the query's `person`. */
 function hasKey(key: string): RawBuilder<boolean> {
-  const isPart = sql<boolean>`words like ${`%${key}%`}`;
-  return key.length < 3
-    ? isPart
-    : sql<boolean>`(words <> '' and trigrams(words) @> trigrams(${key}) and ${isPart})`;
+  return key.length < 3 ? sql<boolean>`strpos(words, ${key}) > 0` : hasPart(key);
 }

@@ -86,8 +86,7 @@ async function joinsOf(
         session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at
       from (
         select uuid, details ->> 'personalEmail' as email from join_session
-        where details is not null and person_words(details) @@ plainto_tsquery('simple', ${email})
-          and lower(details ->> 'personalEmail') = ${email}
+        where details is not null and lower(details ->> 'personalEmail') = ${email}
         union
         select session_uuid, receipt_email from payment
         where lower(receipt_email) = ${email} and status = 'succeeded'

@@ -26,6 +26,7 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 import { holdsBought } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
+import { wordsTyped } from '../session/words.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
@@ -136,7 +137,7 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
       where uuid = ${uuid} returning person_id, details`.execute(trx);
     const { person_id, details } = rows[0]!;
     await sql`
-      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${searchWords(details)}, found_contact_id = null
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}, found_contact_id = null
       where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
   });
 }
