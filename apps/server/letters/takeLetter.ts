@@ -9,9 +9,9 @@ import { reminderKinds } from '#core/reminders.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { alikeTo } from '../people/alike.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
+import { alikeTo } from '../session/alike.ts';
 import { goesBack } from '../session/goesBack.ts';
 import {
   baseMembership,

@@ -12,9 +12,9 @@ import {
 } from '#core/people.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { alikeTo, isProven } from '../people/alike.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isAmong } from '../session/holding.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';

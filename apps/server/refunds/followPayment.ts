@@ -20,10 +20,10 @@ import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
-import { toldWith } from '../people/alike.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
+import { toldWith } from '../session/alike.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 

@@ -3,8 +3,8 @@ import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from
 import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
-import { alikeTo, toldWith } from '../people/alike.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { alikeTo, toldWith } from '../session/alike.ts';
 import { forgetStatus, holdsBase } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 

@@ -9,7 +9,7 @@ import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
 import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
 import { diffOf } from '../contacts/diffJoin.ts';
 import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
-import { alikeTo } from '../people/alike.ts';
+import { alikeTo } from '../session/alike.ts';
 import { reconcile } from './reconcile.ts';
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
