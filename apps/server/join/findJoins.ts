@@ -37,6 +37,9 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
   })[];
 };
 
+/** Of how many people with such a name or email the joins are looked for. Staff who find more have to type more of it. */
+const MOST_PEOPLE = 2_000;
+
 /** A person of whom no join was found. */
 export interface FoundPerson {
   contactId: string | null;
@@ -144,10 +147,10 @@ function waysTo(text: string): Ways {
       ...(keys.length === 0
         ? []
         : [
-            sql`select id from person where ${sql.join(
+            sql`(select id from person where ${sql.join(
               keys.map((either) => sql`(${sql.join(either.map(hasKey), sql` or `)})`),
               sql` and `,
-            )}`,
+            )} limit ${MOST_PEOPLE})`,
           ]),
     ],
   };

@@ -5,7 +5,7 @@ import { emailKey } from '#core/personKeys.ts';
  * A person's `words`: what is known of them for good and, behind a bar, what they last typed before they were proven. The latter is
  * replaced when they type anew, so that a mistyped email, which may be somebody else's, does not stay.
  */
-const BAR = ' | ';
+export const BAR = ' | ';
 
 /** SQL for the words of the query's `person` that were not merely typed. */
 const lastingWords = sql`split_part(person.words, ${sql.lit(BAR)}, 1)`;
