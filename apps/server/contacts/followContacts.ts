@@ -54,6 +54,12 @@ export async function takeIn(
       insert into person (contact_id, merged_into)
       select moved.id, ${personOf('present')} from json_to_recordset(${JSON.stringify(moved)}::json) as moved (id text, present text)
       on conflict (contact_id) do update set merged_into = excluded.merged_into`.execute(database);
+  // Nobody is merged into a row that is merged itself.
+  if (moved.length > 0)
+    await sql`
+      update person set merged_into = former.merged_into from person former
+      where former.contact_id = any(${moved.map(({ id }) => id)}::text[]) and person.merged_into = former.id
+        and former.merged_into is not null`.execute(database);
   await forgetContacts(
     database,
     hubspot,

@@ -322,6 +322,9 @@ test('of a person with a correction and a chain of merges nothing is left, by wh
     const mark = `zqmark${number}x`;
     emails = await plant(mark);
     assert.ok((await placesOf([mark])).length > 40, 'it is everywhere before');
+    // Whoever has the code can type any email: it leads to the join alone, and the contact is named.
+    const typed = await runCommand(t, server, personEraseCommand, [`${mark}-left@example.com`, '--dry-run']);
+    assert.match(typed.out, /^join .*\nstays: contact \d+, which a join names/m);
     const { code, out } = await runCommand(t, server, personEraseCommand, [emails[number]!, '--yes']);
     assert.equal(code, 0, out);
     assert.deepEqual(await placesOf([mark]), [], emails[number]);
