@@ -6,6 +6,7 @@ import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { syncContacts } from '../contacts/syncContacts.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { findCommand } from './findCommand.ts';
 
@@ -198,4 +199,10 @@ test('a payment is found by the last four digits of its card and its amount', as
   for (const text of ['4242 77', '4242 $77.00'])
     assert.match((await find(t, ...text.split(' '))).out, new RegExp(`^${uuid}`, 'm'));
   assert.equal((await find(t, '4242', '77.01')).code, 1);
+});
+
+test('the people of the demo’s HubSpot are found once the mirror has them', async (t) => {
+  await syncContacts(server.deps, server.hubspot);
+  for (const text of ['tremblay', 'Amelie', 'AMÉLIE', 'amelie.tremblay@', 'HONOR102'])
+    assert.match((await find(t, text)).out, /^contact 102 {2}Amélie Tremblay {2}/m, text);
 });
