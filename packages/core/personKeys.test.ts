@@ -107,3 +107,13 @@ test('a person is found by any part of a name or an email, however it is typed',
     assert.equal(isFound(text, person), false, text);
   assert.equal(isFound('muller nunez', { firstName: 'Núñez' }, { lastName: 'Müller' }), true);
 });
+
+test('the words of a person are each there once, and a name that is a part of an email is found by it', () => {
+  assert.equal(
+    searchWords(
+      { firstName: 'Ada', lastName: 'Byron', personalEmail: 'A.Byron@example.com' },
+      { firstName: 'Ada', email: 'byron@example.com', schoolEmail: 'byron@school.example' },
+    ),
+    'ada a.byron@example.com byron@school.example byron@example.com',
+  );
+});

@@ -55,15 +55,19 @@ type Known = Parameters<typeof likenessOf>[0] & {
 };
 
 /**
- * Returns the words by which a person is found: the keys of names and emails, each once, between spaces. A person is found by any
- * part of them ({@link searchKeys}).
+ * Returns the words by which a person is found: the keys of names and emails, each once, between spaces, without names that are a
+ * part of an email. A person is found by any part of them ({@link searchKeys}).
  */
 export function searchWords(...known: Known[]): string {
   const keys = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
     ...[firstName, middleName, lastName].map((name) => name && nameKey(name)),
     ...[personalEmail, schoolEmail, email].map((address) => address && emailKey(address)),
   ]);
-  return [...new Set(keys)].filter(Boolean).join(' ');
+  const words = [...new Set(keys)].filter((key): key is string => !!key);
+  const emails = words.filter((word) => word.includes('@'));
+  return words
+    .filter((word) => emails.includes(word) || !emails.some((email) => email.includes(word)))
+    .join(' ');
 }
 
 /**
