@@ -55,21 +55,28 @@ type Known = Parameters<typeof likenessOf>[0] & {
 };
 
 /**
- * Returns the words by which a person is found: the keys of names and emails, each once, between spaces. A person is found by any
- * part of them ({@link searchKeys}).
+ * Returns the words by which a person is found: the keys of names and emails, each once, between spaces, without names that are a
+ * part of an email. A person is found by any part of them ({@link searchKeys}).
  */
 export function searchWords(...known: Known[]): string {
-  const texts = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
-    ...[firstName, middleName, lastName],
-    ...[personalEmail, schoolEmail, email].map((address) => emailKey(address ?? '')),
+  const keys = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
+    ...[firstName, middleName, lastName].map((name) => name && nameKey(name)),
+    ...[personalEmail, schoolEmail, email].map((address) => address && emailKey(address)),
   ]);
-  return [...new Set(texts.map((text) => nameKey(text ?? '')))].filter((key) => key !== '').join(' ');
+  const words = [...new Set(keys)].filter((key): key is string => !!key);
+  const emails = words.filter((word) => word.includes('@'));
+  return words
+    .filter((word) => emails.includes(word) || !emails.some((email) => email.includes(word)))
+    .join(' ');
 }
 
-/** Returns the keys of what somebody types to find a person. Each must be a part of the person's {@link searchWords}. */
-export function searchKeys(text: string): string[] {
+/**
+ * Returns the keys of what somebody types to find a person: for each word its key as a part of a name and as a part of an email. One
+ * of each must be a part of the person's {@link searchWords}.
+ */
+export function searchKeys(text: string): string[][] {
   return text
     .split(/\s+/)
-    .map(nameKey)
-    .filter((key) => key !== '');
+    .map((word) => [...new Set([nameKey(word), emailKey(word)])].filter((key) => key !== ''))
+    .filter((keys) => keys.length > 0);
 }

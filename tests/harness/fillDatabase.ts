@@ -50,7 +50,7 @@ const statements = [
   `insert into person (id, contact_id, made_contact, profile, email, likeness, words, is_member, fetched_at, created_at) overriding system value
    select n, contact, not is_invited, json_build_object(${person}, 'address', n || ' Oak Street', 'zip', '78701', 'acceptedPrivacyPolicy', false),
      'person' || n || '@example.com', 'person' || n || '@example.com first' || n || ' last' || n,
-     'first' || n || ' last' || n || ' person' || n || 'examplecom', is_paid and is_invited, at, at
+     'first' || n || ' last' || n || ' person' || n || '@example.com', is_paid and is_invited, at, at
    from (${joins}) as joins`,
   `insert into invitation (code, person_id, school, created_at)
    select case when n % 1000 = 0 then 'SCHOOL' else 'FILLED' end || n, case when n % 1000 <> 0 then n end,

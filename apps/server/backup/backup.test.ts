@@ -203,7 +203,7 @@ test('the journal of erasures goes with a backup, and a restore adds to the one 
   const line = (day: number) =>
     JSON.stringify({
       at: `2026-11-0${day}T00:00:00.000Z`,
-      email: 'a0'.repeat(16),
+      emails: ['a0'.repeat(16)],
       joins: [],
       contacts: [`${day}`],
     });

@@ -8,6 +8,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, MEMBER, readProperties, toProfile } from '../providers/hubspot/properties.ts';
+import { wordsWith } from '../session/words.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
 /**
@@ -229,7 +230,7 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
       ), now() from found
       on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
         likeness = case when person.details is null then excluded.likeness else person.likeness end,
-        words = case when person.details is null then excluded.words
+        words = case when not person.made_contact then ${wordsWith(sql`excluded.words`)}
           when strpos(person.words, excluded.words) > 0 then person.words else person.words || ' ' || excluded.words end,
         fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
       returning id, contact_id

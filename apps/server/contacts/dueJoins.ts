@@ -394,15 +394,25 @@ async function becomeContact(
   personId: number,
   { uuid, contactId, before }: { uuid: string; contactId: string; before: string | null },
 ): Promise<void> {
-  const { rows } = await sql<{ id: number; profile: string; email: string | null; fetched_at: Date | null }>`
-    update person set contact_id = null, merged_into = ${personId}, likeness = null, words = '' where contact_id = ${contactId} and id <> ${personId}
-    returning id, profile::text, email, fetched_at`.execute(trx);
+  const { rows } = await sql<{
+    id: number;
+    profile: string;
+    email: string | null;
+    words: string;
+    fetched_at: Date | null;
+  }>`
+    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
+    returning id, profile::text, email, words, fetched_at`.execute(trx);
   const [read] = rows;
   await sql`
     update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
-      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null}
+      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
+      words = words || ${read ? ` ${read.words}` : ''}
     where id = ${personId}`.execute(trx);
   if (read) {
+    await sql`
+      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
+      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
     await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
     await followMoved(trx, sql`(${read.id})`);
     for (const table of ['invitation', 'document'] as const)

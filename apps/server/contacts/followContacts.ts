@@ -6,6 +6,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds, personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isOfContact } from './crmId.ts';
@@ -53,6 +54,12 @@ export async function takeIn(
       insert into person (contact_id, merged_into)
       select moved.id, ${personOf('present')} from json_to_recordset(${JSON.stringify(moved)}::json) as moved (id text, present text)
       on conflict (contact_id) do update set merged_into = excluded.merged_into`.execute(database);
+  // Nobody is merged into a row that is merged itself.
+  if (moved.length > 0)
+    await sql`
+      update person set merged_into = former.merged_into from person former
+      where former.contact_id = any(${moved.map(({ id }) => id)}::text[]) and person.merged_into = former.id
+        and former.merged_into is not null`.execute(database);
   await forgetContacts(
     database,
     hubspot,
@@ -184,7 +191,7 @@ export async function moveContacts(
     trx,
   );
   await sql`
-    update person set details = coalesce(person.details, known.details), words = concat_ws(' ', person.words, known.words),
+    update person set details = coalesce(person.details, known.details), words = ${wordsWith(sql`known.words`)},
       likeness = case when person.details is null and known.details is not null then known.likeness else person.likeness end
     from (
       select present as id, string_agg(words, ' ') as words, (array_agg(details order by id) filter (where details is not null))[1] as details,

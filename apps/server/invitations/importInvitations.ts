@@ -8,6 +8,7 @@ import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { readCsv } from '../platform/readCsv.ts';
 import { personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import type { Society } from '../society/society.ts';
 import { dayOf } from '../society/texts.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
@@ -251,7 +252,7 @@ async function write(
       from line where "contactId" is not null
       on conflict (contact_id) do update set
         profile = excluded.profile || person.profile, email = coalesce(person.email, excluded.email),
-        likeness = coalesce(person.likeness, excluded.likeness), words = person.words || ' ' || excluded.words
+        likeness = coalesce(person.likeness, excluded.likeness), words = ${wordsWith(sql`excluded.words`)}
       where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
       returning id, contact_id
     ), used as (

@@ -6,6 +6,7 @@ import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { syncContacts } from '../contacts/syncContacts.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { findCommand } from './findCommand.ts';
 
@@ -176,7 +177,7 @@ test('people are found however their names are typed, and by parts of them', asy
 });
 
 test('who was invited and has no join is found, by name, email, contact id or code, with the code', async (t) => {
-  await sql`insert into person (contact_id, profile, email, words) values ('880900', '{"firstName": "Inès", "lastName": "Waiting"}', 'ines@example.com', 'ines waiting inesexamplecom')`.execute(
+  await sql`insert into person (contact_id, profile, email, words) values ('880900', '{"firstName": "Inès", "lastName": "Waiting"}', 'ines@example.com', 'ines waiting ines@example.com')`.execute(
     server.deps.database,
   );
   await sql`insert into invitation (code, person_id) values ('UNUSED880900', ${personId('880900')})`.execute(
@@ -198,4 +199,10 @@ test('a payment is found by the last four digits of its card and its amount', as
   for (const text of ['4242 77', '4242 $77.00'])
     assert.match((await find(t, ...text.split(' '))).out, new RegExp(`^${uuid}`, 'm'));
   assert.equal((await find(t, '4242', '77.01')).code, 1);
+});
+
+test('the people of the demo’s HubSpot are found once the mirror has them', async (t) => {
+  await syncContacts(server.deps, server.hubspot);
+  for (const text of ['tremblay', 'Amelie', 'AMÉLIE', 'amelie.tremblay@', 'HONOR102'])
+    assert.match((await find(t, text)).out, /^contact 102 {2}Amélie Tremblay {2}/m, text);
 });

@@ -23,6 +23,7 @@ import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { holdsBought } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
+import { wordsTyped } from '../session/words.ts';
 
 /**
  * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one call to HubSpot
@@ -80,7 +81,7 @@ export async function submitDetails(
     returning uuid, programme, person_id
     ), known as (
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
-        words = case when contact_id is null or strpos(words, ${searchWords(details)}) = 0 then ${searchWords(details)} else words end,
+        words = ${wordsTyped(searchWords(details))},
         found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
       from saved where person.id = person_id and not ${holdsBought('person.id', 'membership')}
     ), due as (${insertReminders(deps, uuid)})

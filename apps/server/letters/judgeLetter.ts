@@ -12,6 +12,7 @@ import type { Limit } from '../platform/config/limits.ts';
 import { limitedCount } from '../platform/http/limits.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { isJoinerMember } from '../session/members.ts';
+import { hasPart } from '../session/words.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
@@ -66,15 +67,14 @@ async function readLeftJoin(
   address: string,
 ): Promise<Omit<LeftJoin, 'isReminded'>> {
   const email = address.toLowerCase();
-  const named = sql`plainto_tsquery('simple', ${email})`;
   const others = sql`
     select from join_session other where other.uuid <> session.uuid and other.details is not null
-      and person_words(other.details) @@ ${named} and lower(other.details ->> 'personalEmail') = ${email}`;
+      and lower(other.details ->> 'personalEmail') = ${email}`;
   const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
       ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
         or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
-        or exists (select from person where is_member and person_words(profile) @@ ${named}
+        or exists (select from person where is_member and ${hasPart(email)}
           and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isMember",
       exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
       exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",

@@ -179,9 +179,11 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
     database,
   );
   await sql`
-    insert into person (contact_id, profile, is_member)
-    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, true),
-      ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, true)`.execute(database);
+    insert into person (contact_id, profile, words, is_member)
+    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, ${mirrored.email}, true),
+      ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, ${profiled.email}, true)`.execute(
+    database,
+  );
   await after(1.1);
   for (const { uuid } of [receipt, mirrored, profiled, invited])
     assert.deepEqual((await statesOf(uuid))[0], 'reminder-hour withdrawn');

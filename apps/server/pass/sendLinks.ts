@@ -8,6 +8,7 @@ import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { firstName, lastName } from '../session/person.ts';
+import { hasEmail } from '../session/words.ts';
 import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
@@ -86,8 +87,7 @@ async function joinsOf(
         session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at
       from (
         select uuid, details ->> 'personalEmail' as email from join_session
-        where details is not null and person_words(details) @@ plainto_tsquery('simple', ${email})
-          and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
+        where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
         union
         select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
         where lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
@@ -98,10 +98,10 @@ async function joinsOf(
             where uuid = session_uuid and join_session.details is null and person.details is null)
         union
         select own.uuid, known.email
-        from person contact join join_session own on own.person_id = contact.id
-          cross join lateral (values (contact.profile ->> 'personalEmail'), (contact.email)) as known (email)
-        where person_words(contact.profile) @@ plainto_tsquery('simple', ${email}) and lower(known.email) = ${email}
-          and own.is_checkout_only and own.state = 'paid' and own.details is null and contact.details is null
+        from person join join_session own on own.person_id = person.id
+          cross join lateral (values (person.profile ->> 'personalEmail'), (person.email)) as known (email)
+        where ${hasEmail(email)} and lower(known.email) = ${email}
+          and own.is_checkout_only and own.state = 'paid' and own.details is null and person.details is null
       ) as found
       join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}

@@ -12,8 +12,13 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
   try {
     await deps.payments.cancelIntent(intentId);
   } catch (error) {
-    if (error instanceof UnexpectedState) return false;
-    if (!(error instanceof NotAtStripe)) throw error;
+    if (!(error instanceof UnexpectedState || error instanceof NotAtStripe)) throw error;
+    // A restored database may have an intent as open that was cancelled since.
+    if (
+      error instanceof UnexpectedState &&
+      (await deps.payments.retrieveIntent(intentId)).status !== 'canceled'
+    )
+      return false;
   }
   await markCanceled(deps.database, intentId);
   return true;

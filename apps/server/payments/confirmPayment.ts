@@ -20,6 +20,7 @@ import { tellHubspotOfEnded, tellOfTwice } from '../refunds/membershipStanding.t
 import { alikeTo, isProven } from '../session/alike.ts';
 import { isJoinerMember, isMemberByMirrorAlone, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
+import { wordsTyped } from '../session/words.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
@@ -386,10 +387,9 @@ async function writeWanted(
 
 /** SQL that stores the details of a paid join as those of its person, unless the person has paid before. */
 function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
-  const words = searchWords(details!);
   return sql`
     update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness},
-      words = case when strpos(words, ${words}) > 0 then words else ${words} end
+      words = ${wordsTyped(searchWords(details!))}
     where id = ${person_id} and not exists (select from membership where person_id = ${person_id} and session_uuid <> ${uuid})`;
 }
 

@@ -24,6 +24,7 @@ import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 
 /** The fields that can be corrected. */
 export const correctable = [
@@ -143,7 +144,7 @@ function writeCorrection(
     const isOtherEmail = 'personalEmail' in changed;
     if (fields.length > 0) {
       await sql`
-        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${searchWords(after)} || ' ' || words,
+        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${searchWords(after)}::text`)},
           found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
         where id = ${personId}`.execute(trx);
       await sql`

@@ -13,6 +13,7 @@ import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { isMemberByMirrorAlone } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
 export class NotMergeable extends Error {}
@@ -78,7 +79,7 @@ export async function mergePersons(
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
     await sql`
       update person set details = coalesce(person.details, own.details), likeness = coalesce(own.likeness, person.likeness),
-        words = person.words || ' ' || own.words
+        words = ${wordsWith(sql`own.words`)}
       from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
     await sql`
       update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''

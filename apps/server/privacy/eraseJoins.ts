@@ -1,6 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
-import type { Tables } from '../platform/database/types.ts';
+import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { chainOf } from '../session/alike.ts';
+import { BAR } from '../session/words.ts';
 import { refusalsOf } from './underWay.ts';
 
 /**
@@ -42,10 +46,9 @@ export async function eraseJoins(
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
   await beforeRemoval();
 
-  const { rows: persons } = await sql<{ id: number }>`
-    select distinct person_id as id from join_session where uuid = ${these} and person_id is not null order by 1`.execute(
-    trx,
-  );
+  const { rows: typed } = await sql<Typed>`
+    select person_id as "personId", lower(details ->> 'personalEmail') as email
+    from join_session where uuid = ${these} and person_id is not null`.execute(trx);
   const { rows: paid } = await sql<{ uuid: string }>`
     select uuid from join_session session where uuid = ${these} and (
       exists (select from payment where session_uuid = session.uuid and status in ('succeeded', 'duplicate'))
@@ -64,10 +67,7 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  await forgetDetails(
-    trx,
-    persons.map(({ id }) => id),
-  );
+  await forgetDetails(trx, typed);
   // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
   // Removes the files before the commit. If a removal failed after the commit, no row would be left by which the file could be
@@ -82,13 +82,47 @@ export async function eraseJoins(
   };
 }
 
-/** Removes what erased joins told of their persons. A person of whom nothing else is known is removed. */
-async function forgetDetails(trx: Kysely<Tables>, persons: readonly number[]): Promise<void> {
-  const these = sql`any(${persons}::bigint[])`;
-  await sql`
-    update person set details = null, likeness = null, words = ''
-    where id = ${these} and not exists (select from join_session where person_id = person.id)`.execute(trx);
-  await removeUnused(trx, sql`id = ${these} and contact_id is null`);
+/** A join that was erased: its person, and the email that was typed in it, in lower case. */
+interface Typed {
+  personId: number;
+  email: string | null;
+}
+
+/**
+ * Removes what erased joins told of their persons. A person without other joins is known by the contact's record alone, and one of
+ * whom nothing else is known is removed. If the person's details are those of an erased join, another join's take their place.
+ */
+async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Promise<void> {
+  const chain = chainOf(sql`unnest(${typed.map(({ personId }) => personId)}::bigint[])`);
+  const { rows } = await sql<{
+    id: number;
+    profile: ContactProfile;
+    email: string | null;
+    details: StudentDetails | null;
+    others: StudentDetails[];
+  }>`
+    select id, profile, email, details, array(select details from join_session
+      where person_id = person.id and details is not null order by state = 'paid' desc, created_at desc) as others
+    from person where id in ${chain} order by id for update`.execute(trx);
+  const emailOf = (details: StudentDetails) => details.personalEmail.toLowerCase();
+  for (const { id, profile, email, details, others } of rows) {
+    const isOfOthers = (given: string | null) => others.some((other) => emailOf(other) === given);
+    const isGone = typed.some(
+      (join) =>
+        join.personId === id &&
+        !isOfOthers(join.email) &&
+        details !== null &&
+        join.email === emailOf(details),
+    );
+    if (others.length > 0 && !isGone) continue;
+    const known = others[0] ?? null;
+    const contact = { ...profile, personalEmail: profile.personalEmail || email };
+    await sql`
+      update person set details = ${known && JSON.stringify(known)}::jsonb, likeness = ${likenessOf(known ?? contact)},
+        words = ${[searchWords({ ...profile, email: email ?? profile.email }), ...(known ? [searchWords(known)] : [])].join(BAR)}
+      where id = ${id}`.execute(trx);
+  }
+  await removeUnused(trx, sql`id = any(${rows.map(({ id }) => id)}::bigint[]) and contact_id is null`);
 }
 
 /** Removes the persons who meet the condition `which` on `person` and to whom no other row refers. */

@@ -59,6 +59,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
   for (const other of [stranger.uuid, stranger.intentId, 'other@example.com', '"contact_id": "102"'])
     assert.ok(!text.includes(other), other);
   assert.deepEqual(Object.keys(JSON.parse(text).data), [
+    'Emails',
     'Joins',
     'Orders',
     'Payments',

@@ -3,6 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { sharedSecret } from '../platform/database/secrets.ts';
+import { chainOf } from '../session/alike.ts';
+import { emailsOfWords, hasEmail } from '../session/words.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
@@ -10,7 +12,11 @@ import { noticesNaming } from './noticesNaming.ts';
 export interface Person {
   /** The email in lower case. */
   email: string;
+  /** All emails that the joins and persons have or had, in lower case, except those that somebody else has, too. */
+  emails: string[];
   joins: string[];
+  /** The rows of `person` that are theirs alone, with all that were merged into them. */
+  persons: number[];
   contacts: string[];
   /** Contacts that were named for these joins and have another email. They may be other persons, so an erasure keeps them. */
   others: string[];
@@ -41,10 +47,10 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 
 /**
  * Finds all that belongs to an email:
- * - contacts with this email, and contacts merged into them;
- * - joins of these contacts;
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
- * - contacts that one of these joins created.
+ * - the persons of these joins, unless a code or a link named a contact;
+ * - persons whose email it is or was, in HubSpot or by a correction;
+ * - the persons who were merged with these, and all their joins and contacts.
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
@@ -53,30 +59,19 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
   const email = given.toLowerCase();
   const hash = await emailHash(database, email);
-  const words = sql`plainto_tsquery('simple', ${email})`;
-  const isOf = (person: 'details' | 'profile') => {
-    const column = sql.ref(person);
-    return sql`person_words(${column}) @@ ${words}
-      and ${email} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
-  };
-  const { rows } = await sql<Omit<Person, 'email' | 'atHubspot'>>`
+  const { rows } = await sql<Omit<Person, 'email' | 'emails' | 'atHubspot'>>`
     with given as (
-      select uuid from join_session where details is not null and ${isOf('details')}
+      select uuid from join_session where details is not null and lower(details ->> 'personalEmail') = ${email}
+      union select uuid from join_session where details is not null and lower(details ->> 'schoolEmail') = ${email}
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
-    ), named as (
-      select contact_id as id from person where contact_id is not null and ((${isOf('profile')}) or lower(email) = ${email})
-        and not ${isOfAnother(sql`person.contact_id`, sql`array(select uuid from given)`)}
-    ), created as (
-      select contact_id as id from person join join_session on person_id = person.id where uuid in (select uuid from given) and made_contact
-    ), contacts as (
-      select id from named union select id from created
-      union select merged.contact_id from person merged join person present on present.id = merged.merged_into
-        where present.contact_id in (select id from named) and merged.contact_id is not null
+    ), persons as (
+      select id from ${chainOf(sql`(
+        select person.id from join_session join person on person.id = person_id
+          where uuid in (select uuid from given) and (contact_id is null or made_contact)
+        union select id from person where ${hasEmail(email)})`)} as chain
     ), joins as (
-      select uuid from given
-      union select uuid from join_session join person on person.id = person_id where contact_id in (select id from contacts)
-      union select uuid from join_session join person on person.id = person_id where lower(person.details ->> 'personalEmail') = ${email}
+      select uuid from given union select uuid from join_session where person_id in (select id from persons)
     ), of_others as (
       select count(*) from (
         select session_uuid from letter where lower(email) = ${email}
@@ -84,9 +79,10 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
       where session_uuid not in (select uuid from joins)
     )
     select array(select uuid::text from joins join join_session using (uuid) where erased_at is null order by 1) as joins,
-      array(select id from contacts order by id) as contacts,
+      array(select id from persons order by 1) as persons,
+      array(select contact_id from person where id in (select id from persons) and contact_id is not null order by 1) as contacts,
       array(select distinct contact_id from join_session join person on person.id = person_id where uuid in (select uuid from joins)
-        and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
+        and contact_id is not null and person_id not in (select id from persons) order by 1) as others,
       ((select count(*) from pass_request where lower(email) = ${email})
         + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
         + (select count from of_others))::int as requests,
@@ -97,9 +93,40 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
   return {
     email,
     ...found,
+    persons: found.persons.map(Number),
+    emails: await emailsOf(database, { email, ...found }),
     requests: found.requests + notices.length,
     atHubspot: await leftAtHubspot(database, hash),
   };
+}
+
+/** SQL for all emails that a join was begun or paid with; `uuid` is the query's column. */
+const emailsOfJoin = sql`lateral (
+  values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
+  union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate')) as given (email)`;
+
+/** Returns {@link Person.emails}. */
+async function emailsOf(
+  database: Database,
+  { email, joins, persons }: Pick<Person, 'email' | 'joins' | 'persons'>,
+): Promise<string[]> {
+  const { rows } = await sql<{ email: string }>`
+    select distinct btrim(lower(email)) as email from (
+      select email from join_session, ${emailsOfJoin} where uuid = any(${joins}::uuid[])
+      union all select unnest(${emailsOfWords}) from person where id = any(${persons}::bigint[])) as known
+    where email like '%@%'`.execute(database);
+  const others: string[] = [];
+  for (const { email: known } of rows) {
+    if (known === email) continue;
+    const { rows: isOthers } = await sql`
+      select from join_session where details is not null and uuid <> all(${joins}::uuid[])
+        and (lower(details ->> 'personalEmail') = ${known} or lower(details ->> 'schoolEmail') = ${known})
+      union all select from person where ${hasEmail(known)} and id <> all(${persons}::bigint[]) limit 1`.execute(
+      database,
+    );
+    if (isOthers.length === 0) others.push(known);
+  }
+  return [email, ...others];
 }
 
 /** Returns the keyed hash under which an erased email is recorded. */

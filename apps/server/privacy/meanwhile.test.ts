@@ -218,7 +218,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
   // Stores a file id after the person was found, as retention does when it erases an older join of the same person.
-  await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
+  await keepIds(deps.database, [hash], { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
   await erasePerson(deps, shown, { hubspot: server.hubspot });

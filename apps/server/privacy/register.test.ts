@@ -32,6 +32,8 @@ const nobodys: Record<string, string> = {
   pass: 'code_expires_at name_tries revoked_at tries',
   pass_request: 'created_at id',
   person: 'created_at deleted_at erased_at fetched_at fill_at id made_contact merged_into',
+  person_merge: 'created_at id',
+  kept_apart: 'created_at',
   payment:
     'amount_cents attempt checked_at created_at dispute followed kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
   reconciliation: 'counts finished_at id started_at',

@@ -3,13 +3,14 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
 import { all, none, retentionOn, rule } from '../../../tests/harness/retention.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
@@ -467,4 +468,55 @@ test('a join with an open payment stays, and a join whose file cannot be removed
     [(await rowOf(open.uuid))!.erased_at, (await rowOf(uuid))!.erased_at === null],
     [null, false],
   );
+});
+
+test('a person to whom nothing leads any more goes with abandoned joins, and one who is invited or known in HubSpot stays', async (t) => {
+  await sql`
+    insert into person (contact_id, profile, words, fetched_at, created_at)
+    select id, '{"firstName": "Kept"}', 'kept', case when id = '4503' then now() end, now() - interval '11 days'
+    from unnest(array['4501', '4502', '4503']) as id`.execute(deps.database);
+  await sql`insert into invitation (code, person_id) select 'KEPT4502', id from person where contact_id = '4502'`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, all);
+  await forgetAll();
+  const { rows } = await sql<{ id: string }>`
+    select contact_id as id from person where contact_id like '450_' order by 1`.execute(deps.database);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['4502', '4503'],
+  );
+});
+
+test('when a join goes, its person is known by what HubSpot or another join told, and found by no email of it', async (t) => {
+  const id = await newContact(server, 'of.hubspot@example.com');
+  await deps.contacts.refresh(id);
+  const begin = async (personalEmail: string) => {
+    const client = server.client();
+    const { uuid } = (await client.call('initJoin', { params: { id }, body: {} })).data;
+    await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+    return uuid;
+  };
+  const known = async () => {
+    const { rows } = await sql<{ email: string | null; words: string }>`
+      select details ->> 'personalEmail' as email, words from person where contact_id = ${id}`.execute(
+      deps.database,
+    );
+    return { email: rows[0]!.email, emails: rows[0]!.words.split(' ').filter((word) => word.includes('@')) };
+  };
+  const [first, second] = [await begin('first.typed@example.com'), await begin('second.typed@example.com')];
+  assert.deepEqual(await known(), {
+    email: 'second.typed@example.com',
+    emails: ['of.hubspot@example.com', 'second.typed@example.com'],
+  });
+  changeSociety(t, server, all);
+  await age(second, 11);
+  await forgetAll();
+  assert.deepEqual(await known(), {
+    email: 'first.typed@example.com',
+    emails: ['of.hubspot@example.com', 'first.typed@example.com'],
+  });
+  await age(first, 11);
+  await forgetAll();
+  assert.deepEqual(await known(), { email: null, emails: ['of.hubspot@example.com'] });
 });

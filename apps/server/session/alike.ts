@@ -18,6 +18,19 @@ export function alikeTo(
 }
 
 /**
+ * SQL for a subquery of the ids of some persons and of all rows that are the same person by merges, however many followed on one
+ * another. `persons` is SQL for a subquery of ids.
+ */
+export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(with recursive chain (id) as (
+    select id::bigint from ${persons} as person (id) where id is not null
+    union select next.id from chain, lateral (
+      select former.id from person former where former.merged_into = chain.id
+      union all select present.merged_into from person present where present.id = chain.id and merged_into is not null) as next
+  ) select id from chain)`;
+}
+
+/**
  * SQL for a subquery of the ids of all persons of whom HubSpot is told together with a person: everybody who is likely the same
  * ({@link alikeTo}), and everybody who is written into the same contact.
  */

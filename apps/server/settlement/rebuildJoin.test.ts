@@ -17,6 +17,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { moveContacts } from '../contacts/followContacts.ts';
+import { findPeople } from '../join/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -467,4 +469,46 @@ test('a second payment with another email that is made again leaves the email of
   assert.equal(status, 'duplicate');
   const [join] = await joinsOf('first.email@example.com');
   assert.deepEqual([join?.uuid, join?.state], [uuid, 'paid']);
+});
+
+test('a join that is made again is of the person who remained if its contact was merged since, and its person is found', async (t) => {
+  const { database } = server.deps;
+  for (const id of ['8301', '8302', '8303'])
+    await database.insertInto('person').values({ contact_id: id, profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'MERGED8301', person_id: personId('8301') })
+    .execute();
+  const restore = await dump(server);
+  const given = (name: string) => ({
+    firstName: 'Made',
+    lastName: 'Again',
+    personalEmail: `${name}@example.com`,
+  });
+  const invited = await paidJoin(server, server.client(), 'MERGED8301', given('merged.invited'));
+  const nominated = await paidJoin(server, server.client(), undefined, given('merged.nominated'));
+  await restore();
+  for (const [old, present] of [
+    ['8301', '8302'],
+    ['8302', '8303'],
+  ] as const)
+    await database.transaction().execute((trx) => moveContacts(trx, [{ old, present }]));
+  for (const { intentId } of [invited, nominated])
+    assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  const { rows } = await sql`
+    select contact_id, likeness, made.details ->> 'lastName' as name, membership.person_id = made.id as is_holder
+    from join_session join person made on made.id = person_id join membership on session_uuid = uuid
+    where uuid = any(${[invited.uuid, nominated.uuid]}::uuid[]) order by contact_id`.execute(database);
+  assert.deepEqual(rows, [
+    { contact_id: '8303', likeness: 'merged.invited@example.com made again', name: 'Again', is_holder: true },
+    { contact_id: null, likeness: 'merged.nominated@example.com made again', name: 'Again', is_holder: true },
+  ]);
+  for (const [text, { uuid }] of [
+    ['merged.invited@example', invited],
+    ['merged.nominated@example', nominated],
+  ] as const)
+    assert.deepEqual(
+      (await findPeople(server.deps, text, 9)).joins.map((join) => join.uuid),
+      [uuid],
+    );
 });

@@ -26,6 +26,7 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 import { holdsBought } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
+import { wordsTyped } from '../session/words.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
@@ -142,25 +143,31 @@ async function takeEmail(
       where uuid = ${uuid} returning person_id, details`.execute(trx);
     const { person_id, details } = rows[0]!;
     await sql`
-      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${searchWords(details)}, found_contact_id = null
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}, found_contact_id = null
       where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
   });
 }
 
-/** Returns the person of a join that is made again: the person of its contact or, without one, a new person with these details. */
+/**
+ * Returns the person of a join that is made again: the person of its contact, or of the one into which that was merged since; without
+ * a contact a new person with these details.
+ */
 async function personAgain(
   trx: Kysely<Tables>,
   contactId: string | null,
   details: StudentDetails | null,
 ): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    insert into person (contact_id, details, likeness, words)
-    values (${contactId}, ${details && JSON.stringify(details)}::jsonb, ${details && likenessOf(details)}, ${details ? searchWords(details) : ''})
-    on conflict (contact_id) do update set details = coalesce(person.details, excluded.details),
-      words = case when person.words = '' then excluded.words else person.words end,
-      likeness = coalesce(case when person.details is null then excluded.likeness end, person.likeness)
-    returning coalesce(merged_into, id) as id`.execute(trx);
-  return rows[0]!.id;
+    insert into person (contact_id) values (${contactId})
+    on conflict (contact_id) do update set contact_id = excluded.contact_id returning coalesce(merged_into, id) as id`.execute(
+    trx,
+  );
+  const { id } = rows[0]!;
+  if (details)
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}
+      where id = ${id} and details is null`.execute(trx);
+  return id;
 }
 
 /**
