@@ -19,7 +19,13 @@ const file = join(tmpdir(), `induct-unknown-${uuid}.pdf`);
 /** Arguments with an unknown id, for each command that takes one. */
 const unknown = [
   ['contacts', 'diff', uuid],
-  ['contacts', 'link', uuid, '103'],
+  ['person', 'correct', uuid, '--email', 'new@example.com'],
+  ['person', 'correct', contact, '--email', 'new@example.com'],
+  ['person', 'merge', uuid, '103'],
+  ['person', 'merge', '103', contact],
+  ['person', 'unmerge', uuid],
+  ['person', 'keep-apart', uuid, '103'],
+  ['person', 'keep-apart', '103', uuid],
   ['contacts', 'retry', uuid],
   ['links', 'init', contact],
   ['links', 'checkout', contact],

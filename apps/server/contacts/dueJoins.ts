@@ -348,7 +348,7 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
  * Records the contact of each join. If the join created the contact, the contact is the join's person, who takes over what the mirror
  * has read of it; if another person's join had created it, it was merely found. A found contact is recorded only if the join has not
  * changed since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared,
- * since they were sent to another contact.
+ * since they were sent to another contact. The paid joins of a contact that was found become due: its status counts one more person.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -360,7 +360,11 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   }));
   await deps.database.transaction().execute(async (trx) => {
     const uuids = rows.map(({ uuid }) => uuid);
-    await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
+    const ofContacts = isOfContact(sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`);
+    await lockInOrder(
+      trx,
+      sql`uuid in (select unnest(${uuids}::uuid[]) union all select uuid from join_session where ${ofContacts})`,
+    );
     const { rows: noted } = await sql<{
       uuid: string;
       personId: number;
@@ -379,7 +383,13 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     from noted join person on person.id = person_id`.execute(trx);
     for (const { uuid, personId, contactId, isOwn, before } of noted) {
       if (!isOwn)
-        await sql`update person set found_contact_id = ${contactId} where id = ${personId}`.execute(trx);
+        await sql`
+          with found as (
+            update person set found_contact_id = ${contactId} where id = ${personId} and found_contact_id is distinct from ${contactId}
+            returning id)
+          update join_session set ${hubspotIsToHear}
+          where ${isOfContact(sql`${contactId}`)} and paid_at is not null and person_id <> all(select id from found)
+            and exists (select from found)`.execute(trx);
       else if (before !== contactId) await becomeContact(trx, personId, { uuid, contactId, before });
     }
   });

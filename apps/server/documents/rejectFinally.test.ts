@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import {
@@ -277,6 +278,7 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     const base = await paidJoin(server, client, code);
     const upgrade = await upgradeByLink(server, contactId);
     await upload(upgrade.client, upgrade.uuid);
+    assert.equal(await proveByCode(server, upgrade.client, upgrade.uuid), 200);
     const listed = (await runCommand(t, server, documentsListCommand, [])).out;
     assert.deepEqual(
       [base.uuid, upgrade.uuid].map((uuid) => listed.includes(uuid)),
@@ -350,10 +352,11 @@ test('who begins a join with the code of somebody who was rejected is not told o
   assert.deepEqual([status, /eligib/.test(message ?? '')], [409, false]);
 });
 
-test('what was uploaded at an upgrade by link is listed there when the page is opened again, and shown to staff', async (t) => {
+test('what was uploaded at an upgrade by link is listed there for the member, and shown to staff', async (t) => {
   await paidJoin(server, server.client(), 'HONOR102');
   const { client, uuid } = await upgradeByLink(server, '102');
   await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.equal(await proveByCode(server, client, uuid), 200);
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
   const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
   assert.deepEqual([shown.code, shown.out.match(/application\/pdf/g)?.length], [0, 1]);

@@ -181,12 +181,12 @@ test('one join is confirmed by one at a time, whoever asks', async (t) => {
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
 
-test('who pays for two joins under one name and email is told to staff, with the command that gives one back', async () => {
+test('who pays for two joins under one name and email is told to staff, with the ways on', async () => {
   const first = await pay(await orderFor({ personalEmail: 'twice@example.com', firstName: 'Robin' }));
   assert.deepEqual(await toldTwice(first), []);
   const second = await pay(await orderFor({ personalEmail: ' Twice@Example.com', firstName: 'ROBIN ' }));
   assert.deepEqual(await toldTwice(second), [
-    `Join ${second} was paid by somebody of the same name and email as join ${first}. If it is one person, give one of them back: npm run operator -- refund ${second} --upgrade --items all`,
+    `Join ${second} was paid by somebody of the same name and email as join ${first}. If it is one person: npm run operator -- person merge ${second} ${first}, and give one of them back: npm run operator -- refund ${second} --upgrade --items all. If they are two, as father and son: npm run operator -- person keep-apart ${second} ${first}`,
   ]);
   assert.deepEqual(await toldTwice(first), []);
 });

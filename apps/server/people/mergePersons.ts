@@ -138,12 +138,19 @@ export async function unmergePersons(
   return outcome;
 }
 
-/** Records that staff know two persons to be two, though they are likely the same. Reconciliation names them no more. */
+/** Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. */
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
   if (one === other) throw new NotMergeable('They are one person already.');
-  await sql`
-    insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
-    on conflict do nothing`.execute(database);
+  await database.transaction().execute(async (trx) => {
+    await sql`
+      insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
+      on conflict do nothing`.execute(trx);
+    await sql`
+      update join_session set ${hubspotIsToHear}
+      where uuid in (select uuid from join_session where person_id in (${one}, ${other}) and paid_at is not null order by uuid for update)`.execute(
+      trx,
+    );
+  });
 }
 
 /**

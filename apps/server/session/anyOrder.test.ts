@@ -313,6 +313,15 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         // member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
+        [
+          [
+            'pay for the own join',
+            'refund what was bought first',
+            'pay for a sibling',
+            'pay for the own join',
+            'pay for the own join',
+          ],
+        ],
       ],
     },
   );

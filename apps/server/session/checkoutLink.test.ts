@@ -41,6 +41,7 @@ const unproven: Record<string, Answered> = {
   createUploadLink: 'as any join',
   getWelcome: 'without the person',
   getPressRelease: 'refused',
+  correctEmail: 'refused',
   setVerification: 'refused',
   'certificate.pdf': 'refused',
   'pressRelease.pdf': 'refused',
@@ -151,7 +152,7 @@ test('who has paid by a checkout link is told no more than before, until they pr
   const seen = (await member.call('getWelcome', { params })).data;
   assert.deepEqual(
     [seen.email, seen.receipt?.name, seen.papers === null, seen.pass],
-    ['jordan.rivera@example.com', 'Jordan Rivera', false, null],
+    ['corrected@example.com', 'Jordan Rivera', false, null],
   );
   for (const { text } of await answers(payer, join, 'paid')) assert.doesNotMatch(text, personal);
 });

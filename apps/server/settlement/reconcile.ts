@@ -13,6 +13,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone, waysOn } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
+import { alikeTo } from '../session/alike.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
@@ -364,19 +365,16 @@ async function rejectedAndHeld(
 }
 
 /**
- * Returns the joins of persons who hold a membership each and are likely the same (packages/core/people.ts), in pairs: the later join,
- * and the `other` one. Pairs that staff keep apart are left out.
+ * Returns the joins of persons who hold a membership each and are likely the same, in pairs: the later join, and the `other` one.
  */
 async function likelySame({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
   const { rows } = await sql<{ uuid: string; other: string }>`
     with held as (
-      select person_id, likeness, session_uuid, membership.id from membership join person on person.id = person_id
-      where type = 'membership' and standing = 'active' and likeness is not null
+      select person_id, session_uuid, id from membership where type = 'membership' and standing = 'active'
     )
     select later.session_uuid as uuid, min(earlier.session_uuid::text) as other
-    from held later join held earlier on earlier.likeness = later.likeness and earlier.id < later.id and earlier.person_id <> later.person_id
-    where not exists (select from kept_apart
-      where one_id = least(later.person_id, earlier.person_id) and other_id = greatest(later.person_id, earlier.person_id))
+    from held later join held earlier on earlier.person_id in ${alikeTo(sql`later.person_id`)} and earlier.id < later.id
+      and earlier.person_id <> later.person_id
     group by later.session_uuid order by later.session_uuid`.execute(database);
   return rows;
 }

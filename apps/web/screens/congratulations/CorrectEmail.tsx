@@ -57,14 +57,12 @@ export function CorrectEmail({ email }: { email: string }) {
             autoFocus
           />
           {fault && <Alert isAnswer>{fault.message}</Alert>}
-          <div className={styles.correctButtons}>
-            <Button type="submit" className={ui.slim} busy={busy === 'save' && 'Saving...'}>
-              Save
-            </Button>
-            <Button variant="second" className={ui.slim} onClick={() => setOpen(false)}>
-              Cancel
-            </Button>
-          </div>
+          <Button type="submit" className={ui.slim} busy={busy === 'save' && 'Saving...'}>
+            Save
+          </Button>
+          <Button variant="second" className={ui.slim} onClick={() => setOpen(false)}>
+            Cancel
+          </Button>
         </form>
       ) : (
         <Button
