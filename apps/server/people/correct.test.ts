@@ -113,6 +113,23 @@ test('links are mailed to the corrected address, and none to the one of before',
   ]);
 });
 
+test('a letter that the mistyped address refused is sent to the right one, and so is one that is on its way to it', async (t) => {
+  const letterOf = (uuid: string) => sql`session_uuid = ${uuid} and kind = 'confirmation'`;
+  const refused = await paidSchoolJoin({ personalEmail: 'refused@exmaple.com' });
+  await sql`update letter set refusal = '550 5.1.1', attempts = 1 where ${letterOf(refused.uuid)}`.execute(database);
+  assert.equal((await correct(t, refused.uuid, '--email', 'refused@example.com')).code, 0);
+  assert.equal((await lettersTo('refused@example.com')).length, 1);
+
+  const taken = await paidSchoolJoin({ personalEmail: 'taken@exmaple.com' });
+  await sql`update letter set attempts = 1, next_try_at = now() + interval '12 minutes' where ${letterOf(taken.uuid)}`.execute(
+    database,
+  );
+  const { out } = await correct(t, taken.uuid, '--email', 'taken@example.com', '--resend');
+  assert.match(out, /^Sent again: the confirmation\.$/m);
+  await sql`update letter set sent_at = now() where ${letterOf(taken.uuid)} and attempts = 1`.execute(database);
+  assert.equal((await lettersTo('taken@example.com')).length, 1);
+});
+
 test('an email that was somebody else’s leaves their contact, which says nothing of the purchases any more', async (t) => {
   const theirs = await newContact(server, 'not.mine@example.com', { firstname: 'Ada', city: 'Dallas' });
   const { uuid } = await paidSchoolJoin({ personalEmail: 'not.mine@example.com' });

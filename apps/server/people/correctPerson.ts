@@ -159,7 +159,10 @@ function writeCorrection(
         );
       await tellOfLikelySame(trx, joins);
     }
-    if (isOtherEmail) await endLinks(trx, deps, joins);
+    if (isOtherEmail) {
+      await endLinks(trx, deps, joins);
+      await retryRefused(trx, joins);
+    }
     const former = fields.find(({ field }) => field === 'personalEmail')?.from;
     if (tellsFormer && former && isProviderEmail(former))
       await dueLetters(trx, deps, [
@@ -201,7 +204,18 @@ async function endLinks(
   );
 }
 
-const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation' and sent_at is not null)`;
+/** Sends the letters again that the former address refused. */
+async function retryRefused(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
+  await sql`
+    update letter set refusal = null, attempts = 0, next_try_at = now(), due_at = now()
+    where session_uuid = any(${joins}::uuid[]) and refusal is not null and sent_at is null and email is null`.execute(
+    trx,
+  );
+}
+
+/** SQL for whether a confirmation was sent, or is at this moment on its way, perhaps to the former email. */
+const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation'
+  and (sent_at is not null or attempts > 0 and next_try_at > now() and refusal is null and withdrawn_at is null))`;
 
 /** Makes a letter for each confirmation that was sent: another letter, since mail programs show one letter only once. */
 async function sendConfirmationsAgain(

@@ -29,15 +29,14 @@ export function CorrectEmail({ email }: { email: string }) {
     });
   return (
     <div className={styles.correct}>
-      <div role="status">
-        {saved !== null && (
-          <Note>
-            From now on we write to <b>{saved}</b>.{sendsLetters && ' Your confirmation is on its way there.'}
-          </Note>
-        )}
-      </div>
+      {saved !== null && (
+        <Note isAnswer>
+          From now on we write to <b>{saved}</b>.{sendsLetters && ' Your confirmation is on its way there.'}
+        </Note>
+      )}
       {isOpen ? (
         <form
+          className={styles.told}
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
