@@ -116,7 +116,9 @@ test('links are mailed to the corrected address, and none to the one of before',
 test('a letter that the mistyped address refused is sent to the right one, and so is one that is on its way to it', async (t) => {
   const letterOf = (uuid: string) => sql`session_uuid = ${uuid} and kind = 'confirmation'`;
   const refused = await paidSchoolJoin({ personalEmail: 'refused@exmaple.com' });
-  await sql`update letter set refusal = '550 5.1.1', attempts = 1 where ${letterOf(refused.uuid)}`.execute(database);
+  await sql`update letter set refusal = '550 5.1.1', attempts = 1 where ${letterOf(refused.uuid)}`.execute(
+    database,
+  );
   assert.equal((await correct(t, refused.uuid, '--email', 'refused@example.com')).code, 0);
   assert.equal((await lettersTo('refused@example.com')).length, 1);
 
@@ -126,7 +128,9 @@ test('a letter that the mistyped address refused is sent to the right one, and s
   );
   const { out } = await correct(t, taken.uuid, '--email', 'taken@example.com', '--resend');
   assert.match(out, /^Sent again: the confirmation\.$/m);
-  await sql`update letter set sent_at = now() where ${letterOf(taken.uuid)} and attempts = 1`.execute(database);
+  await sql`update letter set sent_at = now() where ${letterOf(taken.uuid)} and attempts = 1`.execute(
+    database,
+  );
   assert.equal((await lettersTo('taken@example.com')).length, 1);
 });
 
