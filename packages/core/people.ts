@@ -15,7 +15,7 @@ export type Purchase = 'paying' | 'paid' | 'disputed' | 'refunded';
 export interface SecondPurchase {
   relation: Relation;
   first: { isProven: boolean; is: Purchase };
-  /** Whether it is proven who the joiner is: a code or a signed link names the person, or the joiner has opened a pass. */
+  /** Whether it is proven who the join is of: a personal code or a signed link names the person, or its pass was opened. */
   second: { isProven: boolean };
   /** Whether the browser of the second join holds the first one, too. */
   inSameBrowser: boolean;
@@ -25,12 +25,15 @@ export interface SecondPurchase {
  * What Buy Now is answered.
  * - `sell`: the payment may begin.
  * - `wait`: the other payment is under way and may still succeed.
- * - `refuse`: the person is a member.
+ * - `refuse`: the person has paid, even if the payment is disputed.
  * - `ask`: the joiner is asked whether this membership is for somebody else, and may then pay.
  */
 export type Answer = 'sell' | 'wait' | 'refuse' | 'ask';
 
-/** Decides what Buy Now is answered. Nothing that an unproven join did is told in another browser than its own. */
+/**
+ * Decides what Buy Now is answered, once {@link orderRefusal} has refused nothing. Of likely the same ones nothing is told in another
+ * browser.
+ */
 export function answerToSecond({ relation, first, inSameBrowser }: SecondPurchase): Answer {
   if (relation === 'other' || first.is === 'refunded') return 'sell';
   if (relation === 'same') return first.is === 'paying' ? 'wait' : 'refuse';
@@ -40,12 +43,15 @@ export function answerToSecond({ relation, first, inSameBrowser }: SecondPurchas
 /**
  * What becomes of a second payment that has succeeded although the first did, too.
  * - `buys`: it buys its membership.
- * - `buys, staff are told`: it does, and staff decide: they join the two persons, give one payment back, or keep them apart.
+ * - `buys, staff are told`: it does, and staff decide: they merge the two persons, give one payment back, or keep them apart.
  * - `goes back`: all of it is refunded by itself, and staff are told.
  */
 export type EndOfSecond = 'buys' | 'buys, staff are told' | 'goes back';
 
-/** Decides what becomes of a second payment. Only what is proven on both sides goes back by itself. */
+/**
+ * Decides what becomes of a second payment. Only what is proven of one person on both sides goes back by itself. A first payment that
+ * is still under way is the second one once it succeeds.
+ */
 export function endOfSecond({ relation, first, second }: Omit<SecondPurchase, 'inSameBrowser'>): EndOfSecond {
   if (relation === 'other' || first.is === 'refunded' || first.is === 'paying') return 'buys';
   return relation === 'same' && first.isProven && second.isProven ? 'goes back' : 'buys, staff are told';
@@ -55,7 +61,7 @@ export function endOfSecond({ relation, first, second }: Omit<SecondPurchase, 'i
 export interface Holdings {
   holdsMembership: boolean;
   holdsUpgrade: boolean;
-  /** Whether HubSpot says that the contact is a member, and it was not an unproven join that made HubSpot say so. */
+  /** Whether HubSpot says that the contact is a member, and no join made HubSpot say so that merely found the contact by its email. */
   isMemberAtHubspot: boolean;
 }
 
@@ -73,7 +79,10 @@ export function saleRefusal(type: MembershipType, holdings: Holdings): SaleRefus
   return isMember(holdings) ? null : 'not a member';
 }
 
-/** Returns why the membership or upgrade of an order may not be sold to a person; null if it may, or the order has none. */
+/**
+ * Returns why the membership or upgrade of an order may not be sold to a person; null if it may, or the order has none. An order has one
+ * of them at most.
+ */
 export function orderRefusal(
   lines: readonly { type: ProductType }[],
   holdings: Holdings,
