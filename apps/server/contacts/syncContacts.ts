@@ -23,6 +23,15 @@ export interface SyncProgress {
   isFirst: boolean;
 }
 
+/** Returns whether all contacts of HubSpot have once been read. */
+export async function hasSynced({ database }: Pick<Deps, 'database'>): Promise<boolean> {
+  const { rows } = await sql`
+    select from schedule where name = ${TASK} and reached_at is not null and cursor is null`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
+
 /**
  * Reads the contacts that changed since the previous run from HubSpot into the mirror, and at most `most` other contacts. The
  * first run reads all contacts. The position is stored after each page, so that the next run resumes an interrupted run.

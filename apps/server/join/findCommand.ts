@@ -1,6 +1,7 @@
 import { cleanEmail, cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
+import { hasSynced } from '../contacts/syncContacts.ts';
 import { type Command, misused } from '../platform/command.ts';
 import { type FoundJoin, type FoundPerson, findPeople } from './findJoins.ts';
 
@@ -19,8 +20,11 @@ export const findCommand: Command = {
     if (joins.length === MOST) console.log(`… the newest ${MOST}.`);
     for (const person of others) printPerson(person);
     if (others.length === MOST) console.log(`… the first ${MOST} without a join.`);
-    if (joins.length + others.length === 0) console.log('Nobody was found.');
-    return joins.length + others.length > 0 ? 0 : 1;
+    if (joins.length + others.length > 0) return 0;
+    console.log('Nobody was found.');
+    if (!(await hasSynced(deps)))
+      console.log('People whom HubSpot alone knows are found after: npm run operator -- contacts sync');
+    return 1;
   },
 };
 
