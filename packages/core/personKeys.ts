@@ -8,7 +8,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** Marks behind a letter of a script in which people leave them out: "Núñez" is like "Nunez", and किरण is not like करण. */
 const MARKS = /(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
 /** All that people write differently or leave out: spaces, punctuation of any kind, and letters that look like apostrophes. */
-const BESIDE = /[\p{Z}\p{P}\p{Sk}\p{Cc}\p{Cf}\u02b0-\u02ff\ua78b\ua78c]/gu;
+const BESIDE = /[\p{Z}\p{P}\p{S}\p{Cc}\p{Cf}\u02b0-\u02ff\ua78b\ua78c]/gu;
 
 /** Returns the key of a first or a last name: O'Brien and O’BRIEN have one, Núñez and Nunez, Łuczak and Luczak. */
 export function nameKey(name: string): string {
@@ -61,7 +61,7 @@ type Known = Parameters<typeof likenessOf>[0] & {
 export function searchWords(...known: Known[]): string {
   const keys = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
     ...[firstName, middleName, lastName].map((name) => name && nameKey(name)),
-    ...[personalEmail, schoolEmail, email].map((address) => address && emailKey(address)),
+    ...[personalEmail, schoolEmail, email].map((address) => address?.includes('@') && emailKey(address)),
   ]);
   const words = [...new Set(keys)].filter((key): key is string => !!key);
   const emails = words.filter((word) => word.includes('@'));

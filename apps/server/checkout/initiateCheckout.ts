@@ -11,6 +11,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { holdings, personOf, refusedSale } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
+import { partUnproven } from '../session/partUnproven.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
@@ -70,8 +71,8 @@ export async function initiateCheckout(
   // later.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
-  const { rows: persons } = await sql<{ id: number; holdings: Holdings }>`
-    select id, ${holdings('person.id')} as holdings from person
+  const { rows: persons } = await sql<{ id: number; holdings: Holdings; made_contact: boolean }>`
+    select id, made_contact, ${holdings('person.id')} as holdings from person
     where id = ${personOf(sql`${contactId}`)} and deleted_at is null`.execute(deps.database);
   const [person] = persons;
   if (!person) throw new Refusal(404, fallback.initiateCheckout);
@@ -90,5 +91,6 @@ export async function initiateCheckout(
     where ${isUnderLimit}
     returning uuid`.execute(deps.database);
   if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
+  if (person.made_contact) await partUnproven(deps.database, person.id);
   return { uuid: rows[0].uuid, programme: product.programme! };
 }

@@ -232,8 +232,9 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
         likeness = case when person.details is null then excluded.likeness else person.likeness end,
         words = case when not person.made_contact then ${wordsWith(sql`excluded.words`)}
           when strpos(person.words, excluded.words) > 0 then person.words else person.words || ' ' || excluded.words end,
-        fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
-      returning id, contact_id
+        fetched_at = now(), fill_at = null, deleted_at = null,
+        merged_into = case when person.deleted_at is null then person.merged_into end
+      returning coalesce(merged_into, id) as id, contact_id
     )
     insert into invitation (code, person_id)
     select distinct on (code) code, kept.id from kept join found on found.id = kept.contact_id where code is not null

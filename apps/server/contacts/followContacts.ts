@@ -162,6 +162,10 @@ export async function moveContacts(
     from ${given} join person old on old.contact_id = given.old join person present on present.contact_id = given.present`.execute(
     trx,
   );
+  // Staff had joined the person that remains in HubSpot with the one that is merged there: now it is the other way round.
+  await sql`
+    update person set merged_into = null from json_to_recordset(${JSON.stringify(rows)}::json) as merged (old bigint, present bigint)
+    where person.id = present and merged_into = old`.execute(trx);
   const merged = sql`json_to_recordset(${JSON.stringify(rows)}::json) as merged (old bigint, present bigint, "oldContact" text, "presentContact" text)`;
   // Locks the join sessions before their persons, by uuid. All transactions lock in this order, to avoid deadlocks.
   await sql`
@@ -169,6 +173,24 @@ export async function moveContacts(
     where person_id in (select old from ${merged})
       or person_id in (select id from person where found_contact_id in (select old from ${given}))
     order by uuid for no key update`.execute(trx);
+  // Of whom nothing was paid takes over the details of a person who has paid; of whom nothing is known those of anybody.
+  const hasPaid = (person: string) =>
+    sql`exists (select from join_session where person_id = ${sql.ref(`${person}.id`)} and state = 'paid')`;
+  await sql`
+    update person set details = known.details, likeness = known.likeness
+    from (
+      select distinct on (present) present, former.details, former.likeness, ${hasPaid('former')} as has_paid
+      from ${merged} join person former on former.id = old where former.details is not null
+      order by present, has_paid desc, old
+    ) as known
+    where person.id = present and (person.details is null or has_paid and not ${hasPaid('person')})`.execute(
+    trx,
+  );
+  await sql`
+    update person set words = ${wordsWith(sql`known.words`)}
+    from (
+      select present, string_agg(former.words, ' ') as words from ${merged} join person former on former.id = old group by present
+    ) as known where person.id = present`.execute(trx);
   await sql`
     update join_session set person_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
     where person_id = merged.old and paying_since is null`.execute(trx);
@@ -190,14 +212,6 @@ export async function moveContacts(
   await sql`update document set person_id = merged.present from ${merged} where person_id = merged.old`.execute(
     trx,
   );
-  await sql`
-    update person set details = coalesce(person.details, known.details), words = ${wordsWith(sql`known.words`)},
-      likeness = case when person.details is null and known.details is not null then known.likeness else person.likeness end
-    from (
-      select present as id, string_agg(words, ' ') as words, (array_agg(details order by id) filter (where details is not null))[1] as details,
-        (array_agg(likeness order by id) filter (where details is not null))[1] as likeness
-      from ${merged} join person on person.id = old group by present
-    ) as known where person.id = known.id`.execute(trx);
   await sql`
     update person set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null,
       likeness = null, words = ''

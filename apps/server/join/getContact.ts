@@ -6,6 +6,7 @@ import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.
 import { findCountry, findListed } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { isProven } from '../session/alike.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { passFor } from '../session/passFor.ts';
@@ -19,6 +20,7 @@ const OLD_MINUTES = 10;
 /**
  * Returns the known values for the details form. Each value comes from the join's details or, if they lack it, from the contact's
  * data. If both lack the school, the school comes from the invitation.
+ * An unproven join is not shown what HubSpot has of the contact that it created: staff may have added to it.
  * A browser that is not shown who the joiner is gets no value, and a pass with which its user can prove to be the joiner.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
@@ -57,7 +59,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       age: 'unseen' | 'old' | 'fresh';
       sees_joiner: boolean;
     }>`
-      select case when not made_contact then contact_id end as contact_id, origin, programme, school, join_session.details, guardian_consent, person.profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age, ${seesJoiner(holding)} as sees_joiner
+      select case when not made_contact then contact_id end as contact_id, origin, programme, school, join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age, ${seesJoiner(holding)} as sees_joiner
       from join_session join person on person.id = person_id
       where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
     return rows[0];

@@ -19,6 +19,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
 import { alreadyMember, isMemberByMirrorAlone, isMemberNow, personOf } from '../session/members.ts';
+import { partUnproven } from '../session/partUnproven.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 
@@ -120,7 +121,7 @@ export async function startLinkedJoin(
       select 'link', programme, person_id, ${addressHash}
       from invited
       where ${isOpen(sql`programme`)} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid, programme
+      returning uuid, programme, ${HAS_STRAYS}
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       sql<Invited>`
@@ -181,7 +182,7 @@ async function startByCode(
       insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
       select ${origin}, coalesce(programme, ${programme}), coalesce(person_id, own.id), code, school, ${addressHash}
       from beginning left join own on true
-      returning uuid, programme
+      returning uuid, programme, ${HAS_STRAYS}
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       inTurn(() =>
@@ -204,11 +205,14 @@ async function startByCode(
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
-      select uuid, join_session.programme from join_session join invited using (person_id)
+      select uuid, join_session.programme, null::bigint as strays_of from join_session join invited using (person_id)
       where ${isAmong(joinsOfBrowser)} and origin in ('invite', 'link') and ${stateAllows('readContact')}
       order by join_session.created_at desc limit 1
     )`;
 }
+
+/** SQL: the person of the join that starts, if their contact was created by a join; otherwise null. */
+const HAS_STRAYS = sql`(select id from person where person.id = person_id and made_contact and origin in ('invite', 'link')) as strays_of`;
 
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
@@ -228,11 +232,17 @@ interface Invited {
  */
 async function startOrRefuse(
   deps: Deps,
-  insert: RawBuilder<StartedJoin>,
+  insert: RawBuilder<StartedJoin & { strays_of: number | null }>,
   askInvited: () => Promise<{ rows: Invited[] }>,
   { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
-  const start = async () => (await insert.execute(deps.database)).rows[0];
+  const start = async () => {
+    const [started] = (await insert.execute(deps.database)).rows;
+    if (!started) return;
+    const { strays_of, ...join } = started;
+    if (strays_of !== null) await partUnproven(deps.database, strays_of);
+    return join;
+  };
   const find = async () => (await askInvited()).rows[0];
   let started = await start();
   if (started) return started;

@@ -20,7 +20,6 @@ import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isOpenTo, seesJoiner } from '../session/holding.ts';
-import { holdsBought } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { wordsTyped } from '../session/words.ts';
@@ -83,7 +82,7 @@ export async function submitDetails(
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
         words = ${wordsTyped(searchWords(details))},
         found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
-      from saved where person.id = person_id and not ${holdsBought('person.id', 'membership')}
+      from saved where person.id = person_id and not exists (select from join_session paid where paid.person_id = person.id and paid.state = 'paid')
     ), due as (${insertReminders(deps, uuid)})
     select uuid from saved`.execute(deps.database);
     return rows[0];

@@ -10,6 +10,7 @@ import {
 import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { limitedCount } from '../platform/http/limits.ts';
+import { countsFor } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { isJoinerMember } from '../session/members.ts';
 import { hasPart } from '../session/words.ts';
@@ -69,11 +70,12 @@ async function readLeftJoin(
   const email = address.toLowerCase();
   const others = sql`
     select from join_session other where other.uuid <> session.uuid and other.details is not null
-      and lower(other.details ->> 'personalEmail') = ${email}`;
+      and lower(other.details ->> 'personalEmail') = ${email} and ${countsFor('other', 'session')}`;
   const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
       ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
-        or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
+        or exists (select from payment join join_session payer on payer.uuid = session_uuid
+          where lower(receipt_email) = ${email} and succeeded_at is not null and ${countsFor('payer', 'session')})
         or exists (select from person where is_member and ${hasPart(email)}
           and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isMember",
       exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",

@@ -11,7 +11,7 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
-import { alikeTo } from '../session/alike.ts';
+import { alikeTo, countsFor } from '../session/alike.ts';
 import { goesBack } from '../session/goesBack.ts';
 import {
   baseMembership,
@@ -143,7 +143,7 @@ const readLetters = sql`
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
     session.lines @> '[{"type": "membership"}]' and exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
-      where other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid) as "isPayerMember",
+      where other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid and ${countsFor('other', 'session')}) as "isPayerMember",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,

@@ -6,6 +6,7 @@ import { repeat } from '../platform/background.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isProven } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { firstName, lastName } from '../session/person.ts';
 import { hasEmail } from '../session/words.ts';
@@ -73,8 +74,8 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid join
- * or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
+ * Returns the joins of an email that a link can open, the proven ones first. Of several proven joins with the same first and last
+ * name, and of several others, returns the paid join or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
  * email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
  */
 async function joinsOf(
@@ -83,8 +84,8 @@ async function joinsOf(
 ): Promise<{ sessionUuid: string; email: string }[]> {
   const { rows } = await sql<{ sessionUuid: string; email: string }>`
     select "sessionUuid", email from (
-      select distinct on (lower(${firstName}), lower(${lastName}))
-        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at
+      select distinct on (lower(${firstName}), lower(${lastName}), is_proven)
+        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at, ${isProven('session')} as is_proven
       from (
         select uuid, details ->> 'personalEmail' as email from join_session
         where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
@@ -105,7 +106,7 @@ async function joinsOf(
       ) as found
       join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}
-      order by lower(${firstName}), lower(${lastName}), is_paid desc, session.created_at desc
-    ) as joins order by is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
+      order by lower(${firstName}), lower(${lastName}), is_proven, is_paid desc, session.created_at desc
+    ) as joins order by is_proven desc, is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
   return rows;
 }

@@ -385,12 +385,12 @@ async function writeWanted(
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
-/** SQL that stores the details of a paid join as those of its person, unless the person has paid before. */
+/** SQL that stores the details of a paid join as those of its person, unless the person holds what another join has bought. */
 function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
   return sql`
     update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness},
       words = ${wordsTyped(searchWords(details!))}
-    where id = ${person_id} and not exists (select from membership where person_id = ${person_id} and session_uuid <> ${uuid})`;
+    where id = ${person_id} and not exists (select from membership where person_id = ${person_id} and session_uuid <> ${uuid} and is_held)`;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import { identityNotes } from '#core/intentText.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import {
@@ -23,8 +22,10 @@ import { tellStaff } from '../notices/tellStaff.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
+import { toldWith } from '../session/alike.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
+import { writeNotes } from './writeNotes.ts';
 
 /** The fields that can be corrected. */
 export const correctable = [
@@ -98,7 +99,8 @@ export async function previewCorrection(
  *   the old address says nothing of the purchases any more;
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
- * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat.
+ * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected for
+ * another reason, Stripe is told what holds.
  * Throws {@link NotCorrectable}, {@link ChangedMeanwhile} and, if HubSpot is being told for long, `StillTelling`.
  */
 export async function correctPerson(
@@ -107,14 +109,18 @@ export async function correctPerson(
   change: Change,
   { seen, resends, tellsFormer = false }: Wanted,
 ): Promise<Correction> {
-  const { after, correction, found } = await plan(deps.database, personId, change, deps.now().getFullYear());
+  const { after, correction } = await plan(deps.database, personId, change, deps.now().getFullYear());
   requireSeen(seen, correction);
-  const { rows: intents } = await sql<{ id: string }>`
-    select intent_id as id from payment join join_session on uuid = session_uuid
-    where person_id = ${personId} and payment.status in ('open', 'succeeded')`.execute(deps.database);
-  for (const { id } of intents) await deps.payments.writeNotes(id, identityNotes(after));
-  const write = () => writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
-  if (found === null || !correction.fields.some(({ field }) => field === 'personalEmail')) return write();
+  const joins = sql`person_id = ${personId}`;
+  await writeNotes(deps, joins, after);
+  const write = () =>
+    writeCorrection(deps, personId, change, { seen, resends, tellsFormer }).catch(async (error: unknown) => {
+      const { rows } = await sql<{ details: StudentDetails | null }>`
+        select details from person where id = ${personId}`.execute(deps.database);
+      if (rows[0]?.details) await writeNotes(deps, joins, rows[0].details);
+      throw error;
+    });
+  if (!correction.fields.some(({ field }) => field === 'personalEmail')) return write();
   return tellingHubspotNothing(deps.database, async () => {
     const left = await foundContact(deps.database, personId);
     const done = await write();
@@ -133,18 +139,23 @@ function writeCorrection(
     await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
       trx,
     );
-    const { after, correction } = await plan(trx, personId, change, deps.now().getFullYear());
+    const { before, after, correction } = await plan(trx, personId, change, deps.now().getFullYear());
     requireSeen(seen, correction);
     const { fields, joins } = correction;
+    // What was paid for under the former names and email is found by them, too.
+    const known = [after, ...(before.isPaid ? [before.details] : [])]
+      .map((one) => searchWords(one))
+      .join(' ');
     const likeness = likenessOf(after);
     if (likeness !== null)
       await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
     await sql`select from person where id = ${personId} for update`.execute(trx);
+    const told = await toldWithPerson(trx, personId);
     const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
     const isOtherEmail = 'personalEmail' in changed;
     if (fields.length > 0) {
       await sql`
-        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${searchWords(after)}::text`)},
+        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)},
           found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
         where id = ${personId}`.execute(trx);
       await sql`
@@ -153,6 +164,8 @@ function writeCorrection(
             then '{}' else crm_known end,
           crm_refusal = null, crm_attempts = ${attemptsAnew}, ${hubspotIsToHear}, updated_at = now()
         where person_id = ${personId}`.execute(trx);
+      if (isOtherEmail) await leaveGuests(trx, personId);
+      await tellHubspotOf(trx, [...told, ...(await toldWithPerson(trx, personId))], personId);
       for (const uuid of joins)
         await sql`select record_event(${uuid}::uuid, 'details_corrected', 'joiner', ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
           trx,
@@ -175,6 +188,40 @@ function writeCorrection(
 
 function requireSeen(seen: Correction, now: Correction): void {
   if (JSON.stringify(seen.fields) !== JSON.stringify(now.fields)) throw new ChangedMeanwhile();
+}
+
+/** Returns the ids of the persons of whose contacts HubSpot is told together with a person. */
+async function toldWithPerson(trx: Kysely<Tables>, personId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select distinct id from ${toldWith(sql`${personId}::bigint`)} as told (id) where id is not null`.execute(
+    trx,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Makes the paid joins of other persons due for HubSpot. One that another transaction has locked is skipped, since waiting could
+ * deadlock; that transaction makes it due.
+ */
+async function tellHubspotOf(
+  trx: Kysely<Tables>,
+  persons: readonly number[],
+  personId: number,
+): Promise<void> {
+  await sql`
+    update join_session set ${hubspotIsToHear} where uuid in (
+      select uuid from join_session where person_id = any(${persons}::bigint[]) and person_id <> ${personId} and paid_at is not null
+      order by uuid for no key update skip locked)`.execute(trx);
+}
+
+/** Lets others whose email has found the contact that this person's join created look for another: its email is corrected, too. */
+async function leaveGuests(trx: Kysely<Tables>, personId: number): Promise<void> {
+  await sql`
+    with left_it as (
+      update person guest set found_contact_id = null from person own
+      where own.id = ${personId} and own.made_contact and guest.found_contact_id = own.contact_id returning guest.id
+    )
+    update join_session set crm_known = '{}' from left_it where person_id = left_it.id`.execute(trx);
 }
 
 /** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
@@ -267,22 +314,29 @@ async function leave(deps: Deps, left: LeftContact): Promise<void> {
   );
 }
 
-/** Returns the details after a correction, what it does, and the contact that HubSpot has under the email of before. */
+/**
+ * Returns the details before and after a correction, and what it does. Throws {@link NotCorrectable}, and {@link ChangedMeanwhile} if the
+ * person was merged.
+ */
 async function plan(
   database: Kysely<Tables>,
   personId: number,
   change: Change,
   currentYear: number,
-): Promise<{ after: StudentDetails; correction: Correction; found: string | null }> {
+): Promise<{
+  before: { details: StudentDetails; isPaid: boolean };
+  after: StudentDetails;
+  correction: Correction;
+}> {
   const { rows } = await sql<{
     details: StudentDetails | null;
     profile: ContactProfile;
-    found: string | null;
+    mergedInto: number | null;
     isPaid: boolean;
     joins: string[];
     confirmations: number;
   }>`
-    select details, profile, found_contact_id as found,
+    select details, profile, merged_into as "mergedInto",
       exists (select from join_session where person_id = person.id and state = 'paid') as "isPaid",
       array(select uuid::text from join_session where person_id = person.id order by uuid) as joins,
       (select count(distinct session_uuid)::int from letter join join_session on uuid = session_uuid
@@ -290,6 +344,7 @@ async function plan(
     from person where id = ${personId} and erased_at is null`.execute(database);
   const [row] = rows;
   if (!row) throw new NotCorrectable('The person was erased.');
+  if (row.mergedInto !== null) throw new ChangedMeanwhile();
   if (row.details === null && !row.isPaid)
     throw new NotCorrectable(
       'Nobody has joined as this person yet: correct the contact in HubSpot, or import its line again.',
@@ -309,9 +364,9 @@ async function plan(
   ) as NotCorrectable['errors'];
   if (Object.keys(errors).length > 0) throw new NotCorrectable(Object.values(errors).join(' '), errors);
   return {
+    before: { details: before, isPaid: row.isPaid },
     after,
     correction: { fields, joins: row.joins, confirmations: row.confirmations },
-    found: row.found,
   };
 }
 

@@ -5,8 +5,10 @@ import { agrees, type Command, misused, readArgs } from '../platform/command.ts'
 import {
   keepApart,
   mergePersons,
+  type Named,
   NotMergeable,
   previewMerge,
+  previewUnmerge,
   type Seen,
   unmergePersons,
 } from './mergePersons.ts';
@@ -65,6 +67,9 @@ export const unmergeCommand: Command = {
     return said(async () => {
       const personId = await personNamed(database, named);
       if (personId === null) throw new NotMergeable(nobody(named));
+      const { from, into } = await previewUnmerge(deps, personId);
+      console.log(plain(`Is parted:  ${called(from)}`));
+      console.log(plain(`Remains:    ${called(into)}`));
       if (!(await agrees('Undo the merge?', { yes: read.values.yes, done: 'undone' }))) return 1;
       const { told, refused } = await tellingHubspotNothing(deps.database, () =>
         unmergePersons(deps, personId),
@@ -91,11 +96,12 @@ export const keepApartCommand: Command = {
   },
 };
 
+const called = ({ name, email }: Named) => `${name ?? 'no name'}, ${email ?? 'no email'}`;
+
 function lineOf({ name, email, contactId, joins, held }: Seen): string {
   const count = joins.length === 1 ? '1 join' : `${joins.length} joins`;
   return [
-    name ?? 'no name',
-    email ?? 'no email',
+    called({ name, email }),
     contactId === null ? 'no contact in HubSpot' : `contact ${contactId}`,
     count,
     ...held.map(({ uuid, type }) => `holds a ${type.replace('_', ' ')} by ${uuid}`),

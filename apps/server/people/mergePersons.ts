@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { MembershipType } from '#core/product.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -14,19 +16,24 @@ import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { isMemberByMirrorAlone } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
+import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
 export class NotMergeable extends Error {}
 
+/** What a person is called, for staff. */
+export interface Named {
+  name: string | null;
+  email: string | null;
+}
+
 /** A person as staff see them before a merge. */
-export interface Seen {
+export interface Seen extends Named {
   id: number;
   /** Whether the person has a contact in HubSpot that a code, a link or staff named. */
   isNamed: boolean;
   /** HubSpot's id of the contact; null if there is none, or it was deleted. */
   contactId: string | null;
-  name: string | null;
-  email: string | null;
   joins: string[];
   /** The joins by which the person holds something, each with its type. */
   held: { uuid: string; type: MembershipType }[];
@@ -65,6 +72,8 @@ export async function mergePersons(
     if (JSON.stringify(merge) !== JSON.stringify(seen))
       throw new NotMergeable('One of them has changed meanwhile: look again.');
     const [from, into] = [merge.from.id, merge.into.id];
+    const hasOwn = sql`(person.details is not null and exists (select from join_session
+      where person_id = ${into} and state = 'paid' and uuid <> all(${merge.from.joins}::uuid[])))`;
     await sql`
       insert into person_merge (from_id, into_id, moved, persons)
       select ${from}, ${into}, json_build_object(
@@ -78,12 +87,18 @@ export async function mergePersons(
     for (const table of ['invitation', 'document'] as const)
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
     await sql`
-      update person set details = coalesce(person.details, own.details), likeness = coalesce(own.likeness, person.likeness),
+      update person set details = case when ${hasOwn} then person.details else coalesce(own.details, person.details) end,
+        likeness = case when ${hasOwn} then person.likeness else coalesce(own.likeness, person.likeness) end,
         words = ${wordsWith(sql`own.words`)}
       from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
     await sql`
       update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
       where id = ${from} or merged_into = ${from}`.execute(trx);
+    await sql`
+      insert into kept_apart (one_id, other_id)
+      select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
+      from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
+      where other <> ${into} on conflict do nothing`.execute(trx);
     if (merge.twice)
       await tellOfHeldTwice(trx, 'held_twice', merge.twice, 'Staff have joined two persons who both hold');
     // The remaining paid joins of the contact that was found are sent again, so that its amount in HubSpot does not include those
@@ -95,6 +110,22 @@ export async function mergePersons(
   return outcome;
 }
 
+/** Returns whom the undoing of a person's last merge parts: who was joined, and with whom. Throws {@link NotMergeable}. */
+export async function previewUnmerge(
+  { database }: Pick<Deps, 'database'>,
+  personId: number,
+): Promise<{ from: Named; into: Named }> {
+  const { from, into, persons } = await lastMerge(database, personId);
+  const nameOf = ({ details, profile }: Undoable['persons'][number]): Named => ({
+    name:
+      [details?.firstName || profile.firstName, details?.lastName || profile.lastName]
+        .filter(Boolean)
+        .join(' ') || null,
+    email: details?.personalEmail || profile.personalEmail || profile.email || null,
+  });
+  return { from: nameOf(persons[from]!), into: nameOf(persons[into]!) };
+}
+
 /**
  * Undoes a merge of the last day. What the person that remained had in HubSpot before is written there again. Must run while nothing
  * is sent to HubSpot, as {@link mergePersons}. Throws {@link NotMergeable}.
@@ -104,6 +135,14 @@ export async function unmergePersons(
   personId: number,
 ): Promise<{ told: string[]; refused: string | null }> {
   const planned = await lastMerge(deps.database, personId);
+  const { own, other } = await detailsAfter(deps.database, planned);
+  if (own) await writeNotes(deps, sql`uuid = any(${planned.moved.joins}::uuid[])`, own);
+  if (other)
+    await writeNotes(
+      deps,
+      sql`person_id = ${planned.into} and uuid <> all(${planned.moved.joins}::uuid[])`,
+      other,
+    );
   const outcome = await takenBack(deps, await leftBy(deps.database, planned));
   await deps.database.transaction().execute(async (trx) => {
     const { id, from, into, moved, persons } = await lastMerge(trx, personId);
@@ -122,20 +161,43 @@ export async function unmergePersons(
     await sql`update document set person_id = ${from} where id = any(${moved.documents}::uuid[])`.execute(
       trx,
     );
+    const parted = await detailsAfter(trx, planned);
     const [own, other] = [persons[from]!, persons[into]!];
-    await sql`
-      update person set merged_into = null, found_contact_id = ${own.found}, likeness = ${own.likeness}, words = ${own.words}
-      where id = ${from}`.execute(trx);
-    await sql`update person set merged_into = ${from} where id = any(${moved.merged}::bigint[])`.execute(trx);
-    // A correction since the merge stays.
-    await sql`
-      update person set details = ${other.details && JSON.stringify(other.details)}::jsonb, likeness = ${other.likeness}, words = ${other.words}
-      where id = ${into} and details is not distinct from coalesce(${other.details && JSON.stringify(other.details)}::jsonb, ${own.details && JSON.stringify(own.details)}::jsonb)`.execute(
+    const isOwn = sql`id = ${from}`;
+    for (const [which, before, details] of [
+      [isOwn, own, parted.own],
+      [sql`id = ${into}`, other, parted.other],
+    ] as const) {
+      const changed = isDeepStrictEqual(details, before.details) ? null : details;
+      await sql`
+        update person set details = ${details && JSON.stringify(details)}::jsonb, likeness = ${changed ? likenessOf(changed) : before.likeness},
+          words = ${changed ? `${searchWords(changed)} ${before.words}` : before.words}
+        where ${which}`.execute(trx);
+    }
+    await sql`update person set merged_into = null, found_contact_id = ${own.found} where ${isOwn}`.execute(
       trx,
     );
+    await sql`update person set merged_into = ${from} where id = any(${moved.merged}::bigint[])`.execute(trx);
     await sql`delete from person_merge where id = ${id}`.execute(trx);
   });
   return outcome;
+}
+
+/**
+ * Returns the details of both persons once a merge is undone. What was changed since the merge, as by a correction, is of the one
+ * who had given the details: the person that remained if they have paid by a join of their own.
+ */
+async function detailsAfter(
+  database: Kysely<Tables>,
+  { from, into, moved, persons }: Undoable,
+): Promise<{ own: StudentDetails | null; other: StudentDetails | null }> {
+  const { rows } = await sql<{ details: StudentDetails | null; has_own: boolean }>`
+    select details, exists (select from join_session
+      where person_id = ${into} and state = 'paid' and uuid <> all(${moved.joins}::uuid[])) as has_own
+    from person where id = ${into}`.execute(database);
+  const { details, has_own } = rows[0]!;
+  const [own, other] = [persons[from]!.details, persons[into]!.details];
+  return has_own || own === null ? { own, other: details } : { own: details, other };
 }
 
 /** Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. */

@@ -47,7 +47,7 @@ export async function eraseJoins(
   await beforeRemoval();
 
   const { rows: typed } = await sql<Typed>`
-    select person_id as "personId", lower(details ->> 'personalEmail') as email
+    select person_id as "personId", lower(details ->> 'personalEmail') as email, state = 'paid' as "isPaid"
     from join_session where uuid = ${these} and person_id is not null`.execute(trx);
   const { rows: paid } = await sql<{ uuid: string }>`
     select uuid from join_session session where uuid = ${these} and (
@@ -86,6 +86,7 @@ export async function eraseJoins(
 interface Typed {
   personId: number;
   email: string | null;
+  isPaid: boolean;
 }
 
 /**
@@ -100,16 +101,19 @@ async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Prom
     email: string | null;
     details: StudentDetails | null;
     others: StudentDetails[];
+    has_paid: boolean;
   }>`
     select id, profile, email, details, array(select details from join_session
-      where person_id = person.id and details is not null order by state = 'paid' desc, created_at desc) as others
+      where person_id = person.id and details is not null order by state = 'paid' desc, created_at desc) as others,
+      exists (select from join_session where person_id = person.id and state = 'paid') as has_paid
     from person where id in ${chain} order by id for update`.execute(trx);
   const emailOf = (details: StudentDetails) => details.personalEmail.toLowerCase();
-  for (const { id, profile, email, details, others } of rows) {
+  for (const { id, profile, email, details, others, has_paid } of rows) {
     const isOfOthers = (given: string | null) => others.some((other) => emailOf(other) === given);
     const isGone = typed.some(
       (join) =>
         join.personId === id &&
+        (join.isPaid || !has_paid) &&
         !isOfOthers(join.email) &&
         details !== null &&
         join.email === emailOf(details),

@@ -49,7 +49,7 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  * Finds all that belongs to an email:
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
  * - the persons of these joins, unless a code or a link named a contact;
- * - persons whose email it is or was, in HubSpot or by a correction;
+ * - persons whose email it is, in HubSpot or as last typed or corrected; if it is nobody's now, persons whose email it was;
  * - the persons who were merged with these, and all their joins and contacts.
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
@@ -58,18 +58,26 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
   const email = given.toLowerCase();
+  const isTheirs = sql<boolean>`(${email} in (lower(person.details ->> 'personalEmail'), lower(person.details ->> 'schoolEmail'),
+    lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(profile ->> 'schoolEmail'), lower(person.email)) is true)`;
   const hash = await emailHash(database, email);
   const { rows } = await sql<Omit<Person, 'email' | 'emails' | 'atHubspot'>>`
-    with given as (
+    with typed as (
       select uuid from join_session where details is not null and lower(details ->> 'personalEmail') = ${email}
       union select uuid from join_session where details is not null and lower(details ->> 'schoolEmail') = ${email}
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
+    ), candidates as (
+      select person.id, typed.uuid, ${isTheirs} as is_now, contact_id is null or made_contact as is_their_own
+      from typed join join_session using (uuid) join person on person.id = person_id
+      union select id, null, ${isTheirs}, true from person where ${hasEmail(email)}
+    ), found as (
+      select * from candidates where is_now or not exists (select from candidates other where other.is_now)
+    ), given as (
+      select uuid from found where uuid is not null
+      union select uuid from typed join join_session using (uuid) where person_id is null
     ), persons as (
-      select id from ${chainOf(sql`(
-        select person.id from join_session join person on person.id = person_id
-          where uuid in (select uuid from given) and (contact_id is null or made_contact)
-        union select id from person where ${hasEmail(email)})`)} as chain
+      select id from ${chainOf(sql`(select id from found where is_their_own)`)} as chain
     ), joins as (
       select uuid from given union select uuid from join_session where person_id in (select id from persons)
     ), of_others as (

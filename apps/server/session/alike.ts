@@ -6,6 +6,11 @@ export function isProven(session: string): RawBuilder<boolean> {
   return sql<boolean>`(${of('origin')} in ('invite', 'link', 'checkout') or ${of('proven_at')} is not null)`;
 }
 
+/** SQL for whether what the join `other` did is told to the joiner of `own`: to one who is proven, only what is proven. */
+export function countsFor(other: string, own: string): RawBuilder<boolean> {
+  return sql<boolean>`(${isProven(other)} or not ${isProven(own)})`;
+}
+
 /**
  * SQL for a subquery of the ids of a person and of everybody who is likely the same (packages/core/people.ts), without those whom
  * staff keep apart. `personId` is SQL for the person's id. With `likeness`, everybody who is like that counts, instead of those who are like the person's row.

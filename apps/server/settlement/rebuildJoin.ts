@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
@@ -13,6 +14,7 @@ import {
   standingAfter,
 } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
+import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
@@ -26,7 +28,7 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 import { holdsBought } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
-import { wordsTyped } from '../session/words.ts';
+import { wordsTyped, wordsWith } from '../session/words.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
@@ -145,6 +147,36 @@ async function takeEmail(
     await sql`
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}, found_contact_id = null
       where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
+  });
+}
+
+/**
+ * Gives the person of a paid join the names and the email to which they were corrected, as the intent's metadata tell: the correction
+ * may be later than the backup. Does nothing if the intent was not corrected, or the person is known by nothing but ids.
+ */
+export async function takeCorrection({ database }: Deps, { metadata }: Intent, uuid: string): Promise<void> {
+  const personalEmail = correctedEmail(metadata);
+  const identity = identityOfMetadata(metadata);
+  if (personalEmail === null || !identity) return;
+  const { rows } = await sql<{ id: number; details: StudentDetails }>`
+    select person.id, person.details from join_session join person on person.id = person_id
+    where uuid = ${uuid} and state = 'paid' and person.details is not null`.execute(database);
+  const [person] = rows;
+  if (!person) return;
+  const { firstName, lastName } = identity;
+  const details = {
+    ...person.details,
+    personalEmail,
+    firstName: firstName ?? person.details.firstName,
+    lastName: lastName ?? person.details.lastName,
+  };
+  if (isDeepStrictEqual(details, person.details)) return;
+  await database.transaction().execute(async (trx) => {
+    await sql`update join_session set ${hubspotIsToHear}, crm_known = '{}' where uuid = ${uuid}`.execute(trx);
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
+        words = ${wordsWith(sql`${searchWords(details)}::text`)}, found_contact_id = null
+      where id = ${person.id}`.execute(trx);
   });
 }
 
