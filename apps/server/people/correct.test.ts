@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
+import { identityOn } from '../../../tests/harness/identity.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -13,13 +13,11 @@ import {
   orderingJoin,
   paidJoin,
   payByCard,
-  payOrder,
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { findCommand } from '../join/findCommand.ts';
-import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
 import { settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
@@ -33,18 +31,7 @@ const { deps } = server;
 const { database } = deps;
 
 const correct = (t: TestContext, ...args: string[]) => runCommand(t, server, correctCommand, args);
-const mail = async () => {
-  while (await sendDue(deps, deps.config.mail!));
-  return server.letters();
-};
-const lettersTo = async (email: string) => (await mail()).filter(({ to }) => to.includes(email));
-
-async function paidSchoolJoin(person: Partial<StudentDetails>) {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', person);
-  const { intentId } = await payOrder(server, client, uuid);
-  return { client, uuid, intentId };
-}
+const { mail, lettersTo, paid: paidSchoolJoin } = identityOn(server);
 
 async function metadataOf(intentId: string): Promise<Record<string, string>> {
   return (await deps.payments.retrieveIntent(intentId)).metadata;
