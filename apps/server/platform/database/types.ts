@@ -202,7 +202,6 @@ export interface MembershipTable {
   payment_intent: string;
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
-  has_letters: Generated<boolean>;
   /** The member number of a row of type `membership`, set by a trigger; null for upgrades. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
