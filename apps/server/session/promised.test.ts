@@ -34,7 +34,7 @@ function sellOtherThings(t: TestContext): void {
   });
 }
 
-/** Removes goods and fee from a snapshot, as if an older version had written it. */
+/** Removes goods and fee from a snapshot, as if a restore had not found them at Stripe. */
 const forgetPromises = (uuid: string) =>
   server.deps.database
     .updateTable('order_snapshot')
