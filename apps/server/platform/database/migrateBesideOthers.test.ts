@@ -8,6 +8,7 @@ import { testDatabase } from '../../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { until } from '../../../../tests/harness/until.ts';
 import { migrate } from './migrate.ts';
+import { patience } from './patience.ts';
 import { sentenceOf } from './whenReached.ts';
 
 /** Creates a database with two tables, and a folder of migrations of which the last, `next`, is not applied yet. */
@@ -51,7 +52,7 @@ test('while somebody reads a table for long, a migration of it waits, and everyb
   const { client, run, told } = await waitingFor(t, 'alter table thing add column fresh text');
   const reader = await client({ application_name: 'a long reader' });
   await reader.query('begin; select from thing; select from migration');
-  const call = await client();
+  const call = await client({ statement_timeout: patience.ofCalls.statementMs });
   let isOver = false;
   let count = 0;
   const calls = (async () => {
