@@ -20,7 +20,7 @@ import { messageOf } from './providers/mail/client.ts';
 
 /**
  * What goes out, to staff's terminal, letters, HubSpot, Stripe, CSV files and papers, has no control characters, whatever the
- * database has: rows of earlier versions and of restored backups were not cleaned when they came in.
+ * database has.
  */
 const server = await sharedServer();
 const CONTROLS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;

@@ -57,8 +57,7 @@ export function promisedMetadata(
 }
 
 /**
- * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks this metadata, as
- * intents of earlier versions do.
+ * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks it.
  */
 export function promisedOfMetadata(
   { fee, goods }: Readonly<Record<string, string>>,
@@ -133,7 +132,7 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 
 /**
  * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Returns null for a refund made elsewhere, and for a
- * refund whose lines are missing (as from earlier versions), cannot be parsed or do not sum to the refunded amount.
+ * refund whose lines are missing, cannot be parsed or do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -221,10 +220,7 @@ export function correctedEmail(metadata: Readonly<Record<string, string>>): stri
   return metadata[EMAIL] || null;
 }
 
-/**
- * Parses the metadata that {@link identityMetadata} wrote. Returns null if the intent lacks it, as intents of earlier versions
- * do.
- */
+/** Parses the metadata that {@link identityMetadata} wrote. Returns null if the intent lacks it. */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;

@@ -91,11 +91,11 @@ const statements = [
      case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('join'), ('upgrade')) as intents (kind)
    where kind = 'join' and (is_paid or state in ('ordering', 'paying') and n % 2 = 0) or kind = 'upgrade' and is_upgraded`,
-  `insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number, has_letters, created_at)
+  `insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number, created_at)
    select uuid, n, case type when 'membership' then 1 else 10 end, type,
      case type when 'membership' then intent else intent || '_up' end,
      case when n % 200 = 20 and type = 'membership' then 'refunded' else 'active' end,
-     case type when 'membership' then lpad(upper(to_hex(n)), 8, '0') end, true, at + interval '20 minutes'
+     case type when 'membership' then lpad(upper(to_hex(n)), 8, '0') end, at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('membership'), ('membership_upgrade')) as bought (type)
    where is_paid and (type = 'membership' or is_upgraded)`,
   `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)

@@ -414,6 +414,7 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
       /or it was changed/,
     ],
     [JSON.stringify({ ...manifest, format: 6, more: {} }), /of a newer version of Induct/],
+    [JSON.stringify({ ...manifest, format: 4 }), /of a version before 1\.0: restore it with that one/],
     [
       JSON.stringify({
         ...manifest,

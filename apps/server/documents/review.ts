@@ -58,7 +58,7 @@ type Transcript = Pick<
 
 /**
  * Locks and returns the transcripts of both `joins`: `named`, which staff have named, and `join`, which owes the proof. The two
- * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. Leaves out transcripts
+ * differ for an upgrade by link, which has transcripts of its own if its base was bought here only later. Leaves out transcripts
  * whose files were removed before anybody decided on them ({@link isUnseen}). Throws {@link NothingToDecide} if all are left out.
  */
 export async function lockTranscripts(

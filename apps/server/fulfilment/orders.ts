@@ -50,7 +50,7 @@ export function isWaiting({ state }: Goods): boolean {
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /** The goods that the snapshot promised; null in a snapshot of an older version, for which the society file decides. */
+  /** The goods that the snapshot promised; null if Stripe did not know them after a restore. Then the society file decides. */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;

@@ -480,22 +480,6 @@ test('a letter may go to an address that is not its join’s', async () => {
   assert.equal((await cameTo('guardian@example.com')).length, 1);
 });
 
-test('what a server of the version before has sold is made up for, once', async () => {
-  const { uuid, email } = await dueLetter();
-  await sql`delete from letter`.execute(server.background);
-  await sql`update membership set has_letters = false where session_uuid = ${uuid}`.execute(
-    server.background,
-  );
-  await Promise.all([send(), send()]);
-  await send();
-  assert.deepEqual(
-    (await cameTo(email)).map(({ arrivals }) => arrivals),
-    [1],
-  );
-  const { rows } = await sql`select from letter where session_uuid = ${uuid}`.execute(server.background);
-  assert.equal(rows.length, 3);
-});
-
 test('a receipt that was withdrawn is sent once its membership is held again, since the refund failed', async () => {
   const { uuid, email, intentId } = await dueLetter();
   await refundJoin(server.deps, uuid, membershipOnly);

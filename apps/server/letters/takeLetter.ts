@@ -223,7 +223,7 @@ export interface RejectionData {
   isFinal: boolean;
 }
 
-/** The `data` of a letter about a payment that failed. Earlier versions stored nothing. */
+/** The `data` of a letter about a payment that failed. */
 export interface FailedData {
   /** The amount (cents) for which the bank was asked. The order and its intent may change before the letter is sent. */
   amountCents: number;

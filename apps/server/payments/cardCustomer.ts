@@ -108,9 +108,8 @@ async function noteCustomer(
 }
 
 /**
- * Creates the customer while the member reads about the upgrade, so that buying the upgrade takes less time. Servers of the
- * previous version also rely on this customer. A failure is only logged: the purchase of the upgrade retries the creation and
- * reports a failure.
+ * Creates the customer while the member reads about the upgrade, so that buying the upgrade takes less time. A failure is only
+ * logged: the purchase of the upgrade retries the creation and reports a failure.
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {

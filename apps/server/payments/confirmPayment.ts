@@ -375,8 +375,9 @@ async function writeWanted(
   });
   const member = isHereAgain
     ? sql`update membership set standing = ${standing}, person_id = ${session.person_id} where payment_intent = ${intent.id}`
-    : sql`insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, has_letters)
-        values (${session.uuid}, ${session.person_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing}, true)`;
+    : sql`insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number)
+        values (${session.uuid}, ${session.person_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing},
+          case ${bought.type} when 'membership' then free_member_number(${intent.id}) end)`;
   await sql`
     with paid as (${insertSuccess(trx, intent, named, 'succeeded', paidAt).returning('intent_id')}),
       member as (${member}),

@@ -156,7 +156,7 @@ async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<numb
       card_brand = null, card_last4 = null, saves_card = null
     where session_uuid = ${these}`.execute(trx);
   await sql`
-    update membership set person_id = null, member_number = null, is_unlisted = true, has_letters = true
+    update membership set person_id = null, member_number = null, is_unlisted = true
     where session_uuid = ${these}`.execute(trx);
   await sql`update shipment set note = null where session_uuid = ${these}`.execute(trx);
   const { rows } = await sql<{ count: number }>`

@@ -27,7 +27,7 @@ const nobodys: Record<string, string> = {
     'begun_revision created_at crm_attempts crm_next_try_at crm_revision erased_at has_agreed_to_policies intent_change intent_changing_since is_checkout_only lines origin paid_at paying_since profile_revision programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
   letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
   limit_count: 'count name window_start',
-  membership: 'created_at has_letters id is_held is_unlisted product_id standing type',
+  membership: 'created_at id is_held is_unlisted product_id standing type',
   order_snapshot: 'amount_cents created_at goods items kind processing_fee_cents revision',
   pass: 'code_expires_at name_tries revoked_at tries',
   pass_request: 'created_at id',

@@ -33,7 +33,7 @@ test('a trial names what waits, with its words, and changes nothing', async (t) 
   assert.equal(empty.code, 0);
   assert.match(
     empty.output,
-    /^0001-schema\.sql\n {2}The schema of Induct\..*\n1 to be run, each in one transaction\. Nothing/,
+    /^0001-schema\.sql\n {2}The schema of Induct\.[\s\S]*\n\d+ to be run, each in one transaction\. Nothing/,
   );
   const { rows } = await client.query("select from pg_class where relnamespace = 'public'::regnamespace");
   assert.deepEqual(rows, []);

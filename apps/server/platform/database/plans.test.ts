@@ -211,7 +211,6 @@ test('the statements of what runs in the background read by index', async () => 
     );
     await syncContacts(server.deps, server.hubspot);
     await tellOfGuessing(server.deps);
-    await database.query('update membership set has_letters = false where session_uuid = $1', [begun]);
     await database.query(
       "insert into letter (kind, session_uuid, occasion) values ('reminder-hour', $1, 'left')",
       [left],

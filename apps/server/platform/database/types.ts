@@ -153,13 +153,11 @@ export interface OrderSnapshotTable {
   amount_cents: number;
   items: Json<OrderLine[]>;
   /**
-   * The goods of each line, in the order of `items`; null for a line without goods. The whole column is null in rows of older
-   * versions; the goods are then those of society.yaml.
+   * The goods of each line, in the order of `items`; null for a line without goods. The whole column is null if Stripe did not know
+   * them after a restore; the goods are then those of society.yaml.
    */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /**
-   * The processing fee (cents) that the order promised. Null in rows of older versions, for which the fee of society.yaml applies.
-   */
+  /** The processing fee (cents) that the order promised. Null like `goods`, and then the fee of society.yaml applies. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -202,7 +200,6 @@ export interface MembershipTable {
   payment_intent: string;
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
-  has_letters: Generated<boolean>;
   /** The member number of a row of type `membership`, set by a trigger; null for upgrades. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;

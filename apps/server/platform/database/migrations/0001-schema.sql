@@ -286,15 +286,12 @@ create table membership (
   -- What its paper and /verify know it by.
   member_number text,
   is_unlisted boolean not null default false,
-  -- Whether its letters were made due.
-  has_letters boolean not null default false,
   created_at timestamptz not null default now()
 );
 create unique index membership_once_per_session on membership (session_uuid, type) where standing <> 'void';
 create index membership_by_person on membership (person_id) where person_id is not null;
 create index membership_by_payment on membership (payment_intent);
 create index membership_by_session on membership (session_uuid);
-create index membership_without_letters on membership (id) where not has_letters;
 create unique index membership_by_number on membership (member_number);
 
 -- A transcript of a join, or a resume of a person, whose bytes are stored. The name is for people and never a path.
@@ -573,14 +570,6 @@ begin
   return found_number;
 end 
 $$;
-create function give_member_number() returns trigger language plpgsql as $$
-begin
-  new.member_number = free_member_number(new.payment_intent);
-  return new;
-end 
-$$;
-create trigger give_member_number before insert on membership for each row
-  when (new.type = 'membership' and new.member_number is null) execute function give_member_number();
 
 -- The story. `cause` holds unless a member of staff says that it was they: set_config('induct.actor', …).
 create function record_event(session_uuid uuid, step text, cause text, detail jsonb) returns void language plpgsql as $$
