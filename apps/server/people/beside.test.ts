@@ -24,7 +24,8 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
 const { sync } = hubspotPeople(server);
-const { contactOf, invited, mail, nominated, paid, paidNomination, refund, run } = identityOn(server);
+const { beginByCode, contactOf, invited, mail, nominated, paid, paidNomination, refund, run } =
+  identityOn(server);
 
 const vic = (personalEmail: string) => ({ personalEmail, firstName: 'Vic', lastName: 'Tim' });
 const invitedVic = (email: string) => invited(email, { firstname: 'Vic', lastname: 'Tim' });
@@ -227,3 +228,20 @@ for (const comes of ['before', 'after'] as const)
   test(`who joins by a code notices nothing of a stranger who pays with their name and email ${comes} them`, async () => {
     assert.deepEqual(await courseOf(comes), await courseOf('never'));
   });
+
+test('a stranger who corrects the email that they paid with, while HubSpot is down, leaves its owner free to join', async () => {
+  const email = 'corrected@example.com';
+  const { id, code } = await invitedVic(email);
+  const { client, uuid } = await paidNomination({ personalEmail: email, firstName: 'Eve' });
+  await deliver(server);
+  await server.hubspotFault({ kind: 'status', status: 503, times: 20 });
+  const change = { params: { uuid }, body: { email: 'corrected.own@example.com' } };
+  const { status } = await client.call('correctEmail', change);
+  await server.hubspotFault(null);
+  assert.equal(status, 503);
+  assert.equal((await client.call('correctEmail', change)).status, 200);
+  await deliver(server);
+  await sync();
+  await deps.contacts.refresh(id);
+  assert.equal(await beginByCode(id, code), 200);
+});

@@ -138,15 +138,18 @@ test('an email that was somebody else’s leaves their contact, which says nothi
   assert.deepEqual(await noticesOf(server, uuid), []);
 });
 
-test('where HubSpot does not answer, the email is corrected, and staff are told what to correct there', async (t) => {
+test('where HubSpot does not answer and has the contact of the email, nothing is corrected until it does', async (t) => {
   const theirs = await newContact(server, 'outage.theirs@example.com');
-  const { uuid } = await paidSchoolJoin({ personalEmail: 'outage.theirs@example.com' });
+  const { uuid, intentId } = await paidSchoolJoin({ personalEmail: 'outage.theirs@example.com' });
   await deliver(server);
   await server.hubspotFault({ kind: 'status', status: 503, times: 20 });
   const { code, out } = await correct(t, uuid, '--email', 'outage.mine@example.com');
   await server.hubspotFault(null);
-  assert.equal(code, 0, out);
-  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`Contact ${theirs}, of the email before`));
+  assert.deepEqual([code, /nothing was corrected\. Try again/.test(out)], [1, true], out);
+  assert.equal((await metadataOf(intentId)).email, 'outage.theirs@example.com');
+  assert.equal((await correct(t, uuid, '--email', 'outage.mine@example.com')).code, 0);
+  await deliver(server);
+  assert.equal((await atHubspot(server, theirs, 'membership_status')).membership_status || null, null);
 });
 
 test('the contact that a join created has the corrected email, too', async (t) => {

@@ -1,6 +1,7 @@
 import { plain } from '#core/cleanText.ts';
 import { StillTelling } from '../contacts/fence.ts';
 import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import {
   ChangedMeanwhile,
   type CorrectableField,
@@ -74,6 +75,8 @@ export const correctCommand: Command = {
     } catch (error) {
       if (error instanceof ChangedMeanwhile)
         console.error('Somebody has changed the person meanwhile: look again.');
+      else if (error instanceof CrmUnavailable)
+        console.error(`HubSpot does not answer, and nothing was corrected. Try again. ${error.message}`);
       else if (error instanceof NotCorrectable || error instanceof StillTelling) console.error(error.message);
       else throw error;
       return 1;

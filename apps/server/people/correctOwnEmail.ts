@@ -6,6 +6,7 @@ import { StillTelling } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { isHeldBy, seesJoiner } from '../session/holding.ts';
 import { presentPerson } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -20,7 +21,7 @@ const TRY_AGAIN = 'Your email could not be changed at this moment. Please try ag
  * - 403: the browser is not shown who the joiner is.
  * - 400: it is no email to which letters can go.
  * - 429: it was corrected too often.
- * - 503: it is being changed otherwise, or HubSpot is being told for long.
+ * - 503: it is being changed otherwise, HubSpot is being told for long, or does not answer and has a contact of the email.
  */
 export async function correctOwnEmail(
   deps: Deps,
@@ -49,7 +50,7 @@ export async function correctOwnEmail(
       const { personalEmail: sentence = error.message } = error.errors;
       throw new Refusal(400, sentence, { errors: { email: sentence } });
     }
-    if (error instanceof ChangedMeanwhile || error instanceof StillTelling)
+    if (error instanceof ChangedMeanwhile || error instanceof StillTelling || error instanceof CrmUnavailable)
       throw new Refusal(503, TRY_AGAIN, { retryAfter: 60 });
     throw error;
   }

@@ -20,7 +20,7 @@ import { country } from '../join/submitDetails.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { toldWith } from '../session/alike.ts';
 import { joinHolds } from '../session/members.ts';
@@ -99,9 +99,9 @@ export async function previewCorrection(
  *   the old address says nothing of the purchases any more;
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
- * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected for
- * another reason, Stripe is told what holds.
- * Throws {@link NotCorrectable}, {@link ChangedMeanwhile} and, if HubSpot is being told for long, `StillTelling`.
+ * Stripe is told first, then HubSpot, if it has the email's contact: if one of them does not answer, nothing is corrected, and the call
+ * is safe to repeat. If nothing is corrected, Stripe is told what holds.
+ * Throws {@link NotCorrectable}, {@link ChangedMeanwhile}, `CrmUnavailable` and, if HubSpot is being told for long, `StillTelling`.
  */
 export async function correctPerson(
   deps: Deps,
@@ -112,21 +112,20 @@ export async function correctPerson(
   const { after, correction } = await plan(deps.database, personId, change, deps.now().getFullYear());
   requireSeen(seen, correction);
   const joins = sql`person_id = ${personId}`;
+  const write = () => writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
   await writeNotes(deps, joins, after);
-  const write = () =>
-    writeCorrection(deps, personId, change, { seen, resends, tellsFormer }).catch(async (error: unknown) => {
-      const { rows } = await sql<{ details: StudentDetails | null }>`
-        select details from person where id = ${personId}`.execute(deps.database);
-      if (rows[0]?.details) await writeNotes(deps, joins, rows[0].details);
-      throw error;
+  try {
+    if (!correction.fields.some(({ field }) => field === 'personalEmail')) return await write();
+    return await tellingHubspotNothing(deps.database, async () => {
+      const left = await foundContact(deps.database, personId);
+      return left ? await leaveAnd(deps, left, write) : await write();
     });
-  if (!correction.fields.some(({ field }) => field === 'personalEmail')) return write();
-  return tellingHubspotNothing(deps.database, async () => {
-    const left = await foundContact(deps.database, personId);
-    const done = await write();
-    if (left) await leave(deps, left);
-    return done;
-  });
+  } catch (error) {
+    const { rows } = await sql<{ details: StudentDetails | null }>`
+      select details from person where id = ${personId}`.execute(deps.database);
+    if (rows[0]?.details) await writeNotes(deps, joins, rows[0].details);
+    throw error;
+  }
 }
 
 function writeCorrection(
@@ -164,8 +163,8 @@ function writeCorrection(
             then '{}' else crm_known end,
           crm_refusal = null, crm_attempts = ${attemptsAnew}, ${hubspotIsToHear}, updated_at = now()
         where person_id = ${personId}`.execute(trx);
-      if (isOtherEmail) await leaveGuests(trx, personId);
       await tellHubspotOf(trx, [...told, ...(await toldWithPerson(trx, personId))], personId);
+      if (isOtherEmail) await leaveGuests(trx, personId);
       for (const uuid of joins)
         await sql`select record_event(${uuid}::uuid, 'details_corrected', 'joiner', ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
           trx,
@@ -214,14 +213,19 @@ async function tellHubspotOf(
       order by uuid for no key update skip locked)`.execute(trx);
 }
 
-/** Lets others whose email has found the contact that this person's join created look for another: its email is corrected, too. */
+/**
+ * Lets others whose email has found the contact that this person's join created look for another: its email is corrected, too. They
+ * wait until that is done.
+ */
 async function leaveGuests(trx: Kysely<Tables>, personId: number): Promise<void> {
   await sql`
     with left_it as (
       update person guest set found_contact_id = null from person own
       where own.id = ${personId} and own.made_contact and guest.found_contact_id = own.contact_id returning guest.id
     )
-    update join_session set crm_known = '{}' from left_it where person_id = left_it.id`.execute(trx);
+    update join_session set crm_known = '{}', crm_next_try_at = now() + interval '5 seconds' from left_it where person_id = left_it.id`.execute(
+    trx,
+  );
 }
 
 /** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
@@ -296,22 +300,28 @@ async function foundContact(database: Kysely<Tables>, personId: number): Promise
   return rows[0] ?? null;
 }
 
-/** Takes back from a contact what was written into it. What HubSpot does not let us take back is told to staff. */
-async function leave(deps: Deps, left: LeftContact): Promise<void> {
-  const refused = await leaveContact(deps, left).then(
-    (outcome) => outcome.refused,
-    (error: unknown) => {
-      if (error instanceof CrmUnavailable) return error.message;
-      throw error;
-    },
-  );
-  if (refused === null) return;
-  await tellStaff(
-    deps.database,
-    left.joins[0]!,
-    'crm_left',
-    `The email of join ${left.joins[0]} was corrected. Contact ${left.contactId}, of the email before, still says what the join bought: correct it in HubSpot. ${refused}`,
-  );
+/**
+ * Takes back from a contact what was written into it, then corrects the person (`write`). What HubSpot does not let us take back is
+ * told to staff. Throws {@link CrmUnavailable} before anything is corrected.
+ */
+async function leaveAnd<T>(deps: Deps, left: LeftContact, write: () => Promise<T>): Promise<T> {
+  const { refused } = await leaveContact(deps, left);
+  const done = await write().catch(async (error: unknown) => {
+    // What was taken back is written again.
+    await sql`
+      update join_session set crm_known = '{}', ${hubspotIsToHear} where uuid = any(${left.joins}::uuid[])`.execute(
+      deps.database,
+    );
+    throw error;
+  });
+  if (refused !== null)
+    await tellStaff(
+      deps.database,
+      left.joins[0]!,
+      'crm_left',
+      `The email of join ${left.joins[0]} was corrected. Contact ${left.contactId}, of the email before, still says what the join bought: correct it in HubSpot. ${refused}`,
+    );
+  return done;
 }
 
 /**
