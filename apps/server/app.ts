@@ -16,6 +16,7 @@ import { letterRoutes } from './letters/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { passRoutes } from './pass/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { peopleRoutes } from './people/routes.ts';
 import { answerWriter } from './platform/http/answers.ts';
 import { drainOnClose } from './platform/http/drain.ts';
 import { addressOptions, handleErrors } from './platform/http/errors.ts';
@@ -141,6 +142,7 @@ export async function buildApp(
   checkoutRoutes(app, deps);
   paymentRoutes(app, deps);
   upgradeRoutes(app, deps);
+  peopleRoutes(app, deps);
   welcomeRoutes(app, deps);
   passRoutes(app, deps);
   letterRoutes(app, deps);

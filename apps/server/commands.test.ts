@@ -5,7 +5,7 @@ import { describeCommand, similarTo, USAGE } from './platform/command.ts';
 
 test('the usage of each command names its options, and no others', () => {
   for (const { usage, options = {} } of commands) {
-    const named = new Set(usage.match(/--[a-z][a-z-]*/g) ?? []);
+    const named = new Set(usage.match(/--[a-z][a-z0-9-]*/g) ?? []);
     const own = Object.entries(options).map(([name, { default: byDefault }]) =>
       byDefault === true ? `--no-${name}` : `--${name}`,
     );

@@ -5,7 +5,6 @@ import {
   accountCommand,
   diffCommand,
   failedCommand,
-  linkCommand,
   retryCommand,
   statusCommand,
   syncCommand,
@@ -44,6 +43,8 @@ import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { rotateCommand } from './links/rotateCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { linksRevokeCommand } from './pass/revokeCommand.ts';
+import { correctCommand } from './people/correctCommand.ts';
+import { keepApartCommand, mergeCommand, unmergeCommand } from './people/mergeCommands.ts';
 import type { Command, LoneCommand } from './platform/command.ts';
 import { migrateCommand } from './platform/database/migrateCommand.ts';
 import { personEraseCommand } from './privacy/eraseCommand.ts';
@@ -68,7 +69,6 @@ export const commands: readonly (Command | LoneCommand)[] = [
   failedCommand,
   retryCommand,
   diffCommand,
-  linkCommand,
   accountCommand,
   linkCheckCommand,
   linksCommand,
@@ -100,6 +100,10 @@ export const commands: readonly (Command | LoneCommand)[] = [
   lettersShowCommand,
   lettersRetryCommand,
   lettersStopCommand,
+  correctCommand,
+  mergeCommand,
+  unmergeCommand,
+  keepApartCommand,
   personExportCommand,
   personEraseCommand,
   retentionCommand,

@@ -11,6 +11,7 @@ import type { Config } from './platform/config/config.ts';
 import type { Database } from './platform/database/client.ts';
 import type { BrowserCookie } from './platform/http/browserCookie.ts';
 import type { Budget } from './providers/hubspot/budget.ts';
+import type { HubspotClient } from './providers/hubspot/client.ts';
 import type { Storage } from './providers/storage/storage.ts';
 import type { PaymentProvider } from './providers/stripe/provider.ts';
 import type { Society } from './society/society.ts';
@@ -20,6 +21,8 @@ export interface Deps {
   database: Database;
   payments: PaymentProvider;
   contacts: Contacts;
+  /** HubSpot itself, for work at which no joiner waits. */
+  hubspot: HubspotClient;
   /** The number of calls that HubSpot still allows, shared by all processes. */
   crmBudget: Budget;
   storage: Storage;

@@ -20,7 +20,7 @@ import { messageOf } from './providers/mail/client.ts';
 
 /**
  * What goes out, to staff's terminal, letters, HubSpot, Stripe, CSV files and papers, has no control characters, whatever the
- * database has: rows of earlier versions and of restored backups were not cleaned when they came in.
+ * database has.
  */
 const server = await sharedServer();
 const CONTROLS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
@@ -84,7 +84,7 @@ test('no letter has them, in its header, its text or its HTML', async () => {
 test('HubSpot is told none', async () => {
   await deliver(server);
   const { rows } = await sql<{ id: string }>`
-    select coalesce(hubspot_contact_id, contact_id) as id from join_session where uuid = ${uuid}`.execute(
+    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   const response = await fetch(

@@ -18,8 +18,13 @@ const operator = (args: string[], env: NodeJS.ProcessEnv = {}) =>
 test('what comes from outside tells the terminal nothing, whichever command shows it', async () => {
   const { uuid } = await paidJoin(server, server.client());
   const hostile = 'no \u001b]0;owned\u0007\u001b[31mscope\u009b2J\u202e';
-  await sql`update join_session set crm_refusal = ${hostile}, details = details || ${JSON.stringify({ firstName: hostile })}::jsonb
-    where uuid = ${uuid}`.execute(server.deps.database);
+  await sql`
+    with typed as (
+      update join_session set crm_refusal = ${hostile}, details = details || ${JSON.stringify({ firstName: hostile })}::jsonb
+      where uuid = ${uuid} returning person_id, details)
+    update person set details = typed.details from typed where person.id = person_id`.execute(
+    server.deps.database,
+  );
   await sql`insert into staff_notice (kind, message) values ('test', ${hostile})`.execute(
     server.deps.database,
   );

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { startBringingMemberships } from './contacts/bringMemberships.ts';
 import { startFillingContacts } from './contacts/fillContacts.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
@@ -8,6 +7,7 @@ import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
 import { startSendingLetters } from './letters/sendLetters.ts';
 import { startSendingLinks } from './pass/sendLinks.ts';
+import { startForgettingMerges } from './people/mergePersons.ts';
 import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
@@ -42,12 +42,12 @@ export async function run(
     background = [
       startPushing(work, hubspot),
       startFillingContacts(work, hubspot),
-      startBringingMemberships(work),
       startWatchingGuesses(work),
       startSweeping(work),
       startReconciling(work),
       startSweepingDocuments(work),
       startForgetting(work),
+      startForgettingMerges(work),
       startAttachingDocuments(work, hubspot),
       startSendingLinks(work),
       startSendingLetters(work),

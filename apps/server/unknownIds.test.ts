@@ -19,7 +19,13 @@ const file = join(tmpdir(), `induct-unknown-${uuid}.pdf`);
 /** Arguments with an unknown id, for each command that takes one. */
 const unknown = [
   ['contacts', 'diff', uuid],
-  ['contacts', 'link', uuid, '103'],
+  ['person', 'correct', uuid, '--email', 'new@example.com'],
+  ['person', 'correct', contact, '--email', 'new@example.com'],
+  ['person', 'merge', uuid, '103'],
+  ['person', 'merge', '103', contact],
+  ['person', 'unmerge', uuid],
+  ['person', 'keep-apart', uuid, '103'],
+  ['person', 'keep-apart', '103', uuid],
   ['contacts', 'retry', uuid],
   ['links', 'init', contact],
   ['links', 'checkout', contact],
@@ -62,7 +68,7 @@ test('every command says of an id that does not exist that it does not', async (
     assert.ok('run' in command);
     const { out, code } = await runCommand(t, server, command, rest);
     const isSaid =
-      /there is no|no such|is there no|no join was found|is known neither|neither .* knows?\b|knows? (nothing|no )|not (a |among |known|found)/i.test(
+      /there is no|no such|is there no|nobody was found|is known neither|neither .* knows?\b|knows? (nothing|no )|not (a |among |known|found)/i.test(
         out,
       );
     if (code !== 1 || !isSaid) wrong.push(`${args.join(' ')} → ${code}: ${out}`);

@@ -92,6 +92,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
       onFailure: stripeFailures(troubleTeller(database, log)),
     }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
+    hubspot: hubspotFor('background'),
     crmBudget,
     storage: await openStorage(config),
     inspector: openInspector(),
@@ -115,5 +116,5 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     connections: BACKGROUND_CONNECTIONS,
     waits: patience.ofWork,
   });
-  return { deps, database, background, hubspot: hubspotFor('background') };
+  return { deps, database, background, hubspot: deps.hubspot };
 }

@@ -41,6 +41,7 @@ export const calls = {
   sendPassLinks: { method: 'POST', path: '/api/public/pass/send-links' },
   getReminders: { method: 'GET', path: '/api/public/reminders/{token}' },
   setReminders: { method: 'POST', path: '/api/public/reminders/{token}' },
+  correctEmail: { method: 'POST', path: `${session}/correct-email` },
   getPressRelease: { method: 'GET', path: `${session}/press-release` },
   setVerification: { method: 'POST', path: `${session}/verification` },
   verifyNumber: { method: 'GET', path: '/api/public/verify/{number}' },

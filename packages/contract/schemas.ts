@@ -92,13 +92,19 @@ const success = <Data extends z.ZodType>(data: Data) =>
   z.object({ success: z.literal(true), status: z.literal('success'), message: z.string().optional(), data });
 
 /**
- * The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. Absent in calls from pages of
- * the previous version.
+ * The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. The specification's calls do
+ * not have it.
  */
 const shownPrice = z
   .int()
   .nullish()
   .transform((value) => value ?? null);
+
+/**
+ * A pass of the join, if the answer leaves out who its joiner is: the token with which the page's user can prove to be the joiner.
+ * Otherwise null.
+ */
+const passToProve = nullableText;
 
 const started = z.object({ uuid, message: z.string(), programme: z.string() });
 
@@ -128,7 +134,7 @@ const studentDetails = z
       studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
     ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
     agreeToPolicies: flag(false),
-    /** Guardian consent, for which only some programmes ask. Absent in calls from pages of the previous version. */
+    /** Guardian consent, for which only some programmes ask. The specification's call does not have it. */
     hasGuardianConsent: flag(false),
     isTOLA: flag(true),
   })
@@ -174,8 +180,13 @@ const checkoutDetails = z.object({
   donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
-  /** A sentence about a name that the certificate cannot show; null if it can. Absent in answers of the previous version. */
-  nameProblem: nullableText.nullish(),
+  /** A sentence about a name that the certificate cannot show; null if it can. */
+  nameProblem: nullableText,
+  /**
+   * The first name and an initial of the person for whom a join by a checkout link pays; null for any other join, and if the name is
+   * unknown.
+   */
+  payingFor: nullableText,
   /** The known parts of the billing address; null for an unknown part. */
   billing: z.object({
     name: nullableText,
@@ -290,8 +301,8 @@ export const schemas = {
       status: z.enum(['success', 'failed']),
       message: z.string(),
       contactId: contactId.nullable(),
-      /** Whether a failed code is that of a member. Absent in answers of the previous version. */
-      isMember: z.boolean().nullish(),
+      /** True if a failed code is that of a member. */
+      isMember: z.boolean().optional(),
     }),
   },
   initiateJoin: {
@@ -326,7 +337,7 @@ export const schemas = {
     params: sessionParams,
     data: z.object({
       join: z.object({ firstName: nullableText, goOn: z.string() }).nullable(),
-      paid: z.object({ firstName: nullableText }).nullish(),
+      paid: z.object({ firstName: nullableText }).optional(),
     }),
   },
   getContact: {
@@ -339,6 +350,7 @@ export const schemas = {
        * joiner agreed then. Null if the programme does not ask.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullable(),
+      pass: passToProve,
     }),
   },
   submitDetails: {
@@ -538,13 +550,13 @@ export const schemas = {
       /** The sentence about staff's rejection of the transcript; null after a new upload. */
       rejection: nullableText,
       programme: z.string(),
-      /** The email to which letters go. Null for browsers that do not hold the join. Absent in answers of the previous version. */
-      email: nullableText.nullish(),
+      /** The email to which letters go. Null for browsers that do not hold the join. */
+      email: nullableText,
       /**
        * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
-       * there is none. Null for browsers that do not hold the join. Absent in answers of the previous version.
+       * there is none. Null for browsers that do not hold the join.
        */
-      unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullish(),
+      unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullable(),
       /**
        * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
        * ended.
@@ -572,6 +584,7 @@ export const schemas = {
           isWithStaff: z.boolean(),
         }),
       ),
+      pass: passToProve,
     }),
   },
   /**
@@ -601,6 +614,12 @@ export const schemas = {
   setReminders: { params: linkParams, body: reminders, data: reminders },
   /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
   getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
+  /** Corrects the email of a paid join, in a browser that is shown who the joiner is. Letters go to the new one from then on. */
+  correctEmail: {
+    params: sessionParams,
+    body: z.object({ email: z.string() }),
+    data: z.object({ email: z.string() }),
+  },
   setVerification: {
     params: sessionParams,
     body: z.object({ isVerifiable: z.boolean() }),

@@ -11,7 +11,8 @@ const first: PaymentFacts = {
   hasMembership: false,
   hasEarlier: false,
   contactId: '101',
-  heldByContact: [],
+  isProven: true,
+  held: [],
   holdsBase: false,
   madeAgain: null,
 };
@@ -19,7 +20,7 @@ const upgrade: PaymentFacts = {
   ...first,
   kind: 'upgrade',
   bought: 'membership_upgrade',
-  heldByContact: ['membership'],
+  held: [{ type: 'membership', isProven: true }],
   holdsBase: true,
 };
 
@@ -32,7 +33,7 @@ const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = f
   status: null,
   madeAgain: { isReturned, standing, paidAt: new Date(0) },
 });
-const heldByAnother: PaymentFacts = { ...first, heldByContact: ['membership'] };
+const heldByAnother: PaymentFacts = { ...first, held: [{ type: 'membership', isProven: true }] };
 const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [
   ['one that is made again', again(first, 'active'), 'wanted'],
   ['one that is made again and was given back as a second one', again(first, 'refunded', true), 'unwanted'],
@@ -47,7 +48,7 @@ const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   [
     'an upgrade that is made again after its membership has ended',
-    again({ ...upgrade, heldByContact: [], holdsBase: false }, 'active'),
+    again({ ...upgrade, isProven: true, held: [], holdsBase: false }, 'active'),
     'wanted',
   ],
   [
@@ -74,7 +75,7 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   [
     'one that is told again when its contact holds what it bought',
-    { ...first, status: 'succeeded', hasMembership: true, heldByContact: ['membership'] },
+    { ...first, status: 'succeeded', hasMembership: true, held: [{ type: 'membership', isProven: true }] },
     'confirmed already',
   ],
   [
@@ -90,23 +91,38 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
     'wanted',
   ],
   ['a second one of the same join', { ...first, hasEarlier: true }, 'unwanted'],
-  ['one whose contact is a member by another join', { ...first, heldByContact: ['membership'] }, 'unwanted'],
-  ['one of nobody known', { ...first, contactId: null, heldByContact: [] }, 'wanted'],
+  [
+    'one whose contact is a member by another join',
+    { ...first, held: [{ type: 'membership', isProven: true }] },
+    'unwanted',
+  ],
+  ['one of nobody known', { ...first, contactId: null, isProven: true, held: [] }, 'wanted'],
   ['an upgrade of a membership that is held', upgrade, 'wanted'],
   ['an upgrade of a membership that has ended', { ...upgrade, holdsBase: false }, 'unwanted'],
   [
     'an upgrade that the contact has already',
-    { ...upgrade, heldByContact: ['membership', 'membership_upgrade'] },
+    {
+      ...upgrade,
+      held: [
+        { type: 'membership', isProven: true },
+        { type: 'membership_upgrade', isProven: true },
+      ],
+    },
     'unwanted',
   ],
   [
     'an upgrade sold to a member by a link, as a join of its own',
-    { ...first, bought: 'membership_upgrade', heldByContact: ['membership'], holdsBase: true },
+    {
+      ...first,
+      bought: 'membership_upgrade',
+      held: [{ type: 'membership', isProven: true }],
+      holdsBase: true,
+    },
     'wanted',
   ],
   [
     'an upgrade sold by a link to who is no member any more',
-    { ...first, bought: 'membership_upgrade', heldByContact: [], holdsBase: false },
+    { ...first, bought: 'membership_upgrade', isProven: true, held: [], holdsBase: false },
     'unwanted',
   ],
   ...madeAgain,
@@ -129,12 +145,12 @@ const reasons: [string, PaymentFacts, string][] = [
   ],
   [
     'a member who joined again',
-    { ...first, heldByContact: ['membership'] },
+    { ...first, held: [{ type: 'membership', isProven: true }] },
     'was for a membership that contact 101 already holds by another join.',
   ],
   [
     'an upgrade that another join bought',
-    { ...upgrade, heldByContact: ['membership_upgrade'] },
+    { ...upgrade, held: [{ type: 'membership_upgrade', isProven: true }] },
     'was for a membership upgrade that contact 101 already holds by another join.',
   ],
   [

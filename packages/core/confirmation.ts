@@ -1,3 +1,4 @@
+import { endOfSecond } from './people.ts';
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
@@ -13,11 +14,13 @@ export interface PaymentFacts {
   hasMembership: boolean;
   /** Whether an earlier payment of the same kind has succeeded for this join. */
   hasEarlier: boolean;
-  /** The join's contact; null if the join has none. */
+  /** HubSpot's id of the join's person; null if there is none. */
   contactId: string | null;
-  /** The types of the products (memberships and upgrades) that the contact holds by any join; empty if there is no contact. */
-  heldByContact: readonly ProductType[];
-  /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the contact of its join. */
+  /** Whether it is proven who the joiner is. */
+  isProven: boolean;
+  /** The memberships and upgrades that the join's person holds by any join, and whether that join's joiner is proven. */
+  held: readonly { type: ProductType; isProven: boolean }[];
+  /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the person of its join. */
   holdsBase: boolean;
   /** Stripe's data on the payment if it is made again after a restore; null if the payment is confirmed for the first time. */
   madeAgain: MadeAgain | null;
@@ -35,14 +38,14 @@ export interface MadeAgain {
 /**
  * The decision about a succeeded payment. `wanted`: the payment buys its product, however late it succeeded. In two cases it buys
  * nothing:
- * - `unwanted`: an earlier payment of the join bought the product, the contact holds it already, or an upgrade's base membership
+ * - `unwanted`: an earlier payment of the join bought the product, the person holds it already, or an upgrade's base membership
  *   is not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
  * - `another amount`: the payment's amount differs from the order on the screen.
  *
  * A payment that is made again after a restore is judged differently in three ways:
  * - If it bought nothing the first time, it is `unwanted`.
  * - It buys an upgrade even if the upgrade's base membership is not held.
- * - It buys a product that the contact already holds, if what this payment bought the first time has ended since.
+ * - It buys a product that the person already holds, if what this payment bought the first time has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
@@ -62,11 +65,15 @@ export function confirmationOf(facts: PaymentFacts): Confirmation {
   const what = facts.bought === 'membership' ? 'a membership' : 'a membership upgrade';
   if (facts.hasEarlier)
     return { is: 'unwanted', why: `was a second one for ${what} that this join has already paid for.` };
-  const isTaken = facts.heldByContact.includes(facts.bought);
+  const isTaken = facts.held.some(
+    ({ type, isProven }) =>
+      type === facts.bought &&
+      endOfSecond({ relation: 'same', first: { isProven, is: 'paid' }, second: facts }) === 'goes back',
+  );
   if (isTaken && (madeAgain === null || isHeld(madeAgain.standing)))
     return {
       is: 'unwanted',
-      why: `was for ${what} that contact ${facts.contactId} already holds by another join.`,
+      why: `was for ${what} that ${facts.contactId === null ? 'its person' : `contact ${facts.contactId}`} already holds by another join.`,
     };
   if (facts.bought === 'membership_upgrade' && !facts.holdsBase && madeAgain === null)
     return {

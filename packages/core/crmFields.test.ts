@@ -70,6 +70,38 @@ for (const status of ['prospect', 'former', 'member'])
     assert.equal(properties.paid_at, paidAt);
   });
 
+for (const status of ['prospect', 'former'])
+  test(`a status that says ${status} of likely the same person becomes member, and follows a refund`, () => {
+    const present = { firstname: 'SEAN', lastname: 'O’Brien', membership_status: status };
+    const named = { firstName: 'Sean', lastName: "O'Brien" };
+    const first = write(defaultFieldRules, paid, {}, present, named);
+    assert.deepEqual([first.properties.membership_status, first.statusInTheWay], ['member', null]);
+    const ended = write(
+      defaultFieldRules,
+      later('former', ''),
+      first.written,
+      { ...present, ...first.properties },
+      named,
+    );
+    assert.equal(ended.properties.membership_status, 'former');
+    for (const other of [
+      { ...named, firstName: 'Rory' },
+      { firstName: '', lastName: '' },
+    ])
+      assert.equal(write(defaultFieldRules, paid, {}, present, other).statusInTheWay, status);
+    assert.equal(
+      write(defaultFieldRules, paid, {}, { membership_status: status }, named).statusInTheWay,
+      status,
+    );
+  });
+
+test('likely the same person whom the CRM calls a member already is told to staff: they may have paid twice', () => {
+  const named = { firstName: 'Sean', lastName: "O'Brien" };
+  const present = { firstname: 'Sean', lastname: "O'Brien", membership_status: 'member' };
+  const { written, statusInTheWay } = write(defaultFieldRules, paid, {}, present, named);
+  assert.deepEqual([written.membershipStatus, statusInTheWay], [undefined, 'member']);
+});
+
 test('a change that the server wrote and died before noting is taken for its own, and not told as in the way', () => {
   const known = write(defaultFieldRules, paid, {}, {}).written;
   const former = paid.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'former' } : one));

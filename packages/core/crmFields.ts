@@ -1,4 +1,6 @@
 import { type ContactField, contactFields } from './contact.ts';
+import { nameKey } from './personKeys.ts';
+import type { StudentDetails } from './studentDetails.ts';
 
 /** The fields about the join that are written to the CRM, in addition to the contact's own fields. */
 export const joinFields = [
@@ -132,13 +134,15 @@ export interface UnprovenWrite {
  * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
  * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its
  * purchases, but only where the CRM has no value or still has the value that this join wrote earlier (`written`). No join writes
- * a personal field, an address or consent to such a contact.
+ * a personal field, an address or consent to such a contact. If the contact is likely the same person (`details` and the contact
+ * have one name), the status `member` is written over any other: whoever holds a membership is never `former`.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
   values: readonly FieldValue[],
   written: CrmValues,
   present: Held,
+  details: Pick<StudentDetails, 'firstName' | 'lastName'> | null = null,
 ): UnprovenWrite {
   const write: UnprovenWrite = { properties: {}, written: {}, statusInTheWay: null };
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
@@ -147,6 +151,9 @@ export function propertiesForUnproven(
   // `paidAt` is missing if the join was never paid: then nothing is written. It is empty if the join was recorded as paid by
   // mistake: then what was written about that payment is corrected, if anything was.
   if (paidAt === undefined || (paidAt === '' && !isNoted)) return write;
+  const isAlike =
+    details !== null &&
+    (['firstName', 'lastName'] as const).every((field) => isSameName(heldOf(field), details[field]));
   // If the CRM has this payment's time but no record says that this join wrote it, the join did write it: the server died before
   // it made the record, or a restore has lost the record.
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
@@ -162,15 +169,21 @@ export function propertiesForUnproven(
     // value that the join would write now.
     const hasValue = (isOfThisPayment || before !== undefined) && isSame(held, value);
     const isOurs = mayBeUnrecorded || hasValue || isSame(held, before ?? '');
-    if (held !== '' && (!isOurs || rule === 'blanks')) {
-      if (field === 'membershipStatus' && value === 'member' && paidAt && !isOurs)
-        write.statusInTheWay = held;
+    const isMember = field === 'membershipStatus' && value === 'member' && paidAt !== '';
+    const mayWriteOver = isOurs || (isMember && isAlike && held !== 'member');
+    if (held !== '' && (!mayWriteOver || rule === 'blanks')) {
+      if (isMember && !isOurs) write.statusInTheWay = held;
       continue;
     }
     if (!isSame(held, value)) write.properties[property] = value;
     write.written[field] = value;
   }
   return write;
+}
+
+/** Whether two names have one key (personKeys.ts). An empty name is like nobody's. */
+function isSameName(one: string, other: string): boolean {
+  return nameKey(one) !== '' && nameKey(one) === nameKey(other);
 }
 
 /**

@@ -200,7 +200,7 @@ test('of whom a join is can be read again from its intent', () => {
   assert.deepEqual(identityOfMetadata(identityMetadata(identity)), identity);
   const little = { ...identity, contactId: null, school: null, firstName: null, lastName: null };
   assert.deepEqual(identityOfMetadata(identityMetadata(little)), little);
-  assert.deepEqual(Object.values(identityMetadata(little)), ['school', 'high-school', '', '', '', '']);
+  assert.deepEqual(Object.values(identityMetadata(little)), ['school', 'high-school', '', '', '', '', '']);
   assert.equal(identityOfMetadata({ lines: '2 membership 89.00 A', origin: 'school' }), null);
   assert.equal(identityOfMetadata({ programme: 'high-school' }), null);
   assert.equal(identityMetadata({ ...identity, school: 'x'.repeat(600) }).school?.length, 500);

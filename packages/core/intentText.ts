@@ -57,8 +57,7 @@ export function promisedMetadata(
 }
 
 /**
- * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks this metadata, as
- * intents of earlier versions do.
+ * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks it.
  */
 export function promisedOfMetadata(
   { fee, goods }: Readonly<Record<string, string>>,
@@ -133,7 +132,7 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 
 /**
  * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Returns null for a refund made elsewhere, and for a
- * refund whose lines are missing (as from earlier versions), cannot be parsed or do not sum to the refunded amount.
+ * refund whose lines are missing, cannot be parsed or do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -171,8 +170,14 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
+/** Metadata that removes from an intent who its joiner is. */
+export const forgottenNotes = (): Record<string, string> =>
+  Object.fromEntries(personKeys.map((key) => [key, '']));
+/** The key of the email that staff or the joiner have corrected since the payment. The intent has the email of the payment itself. */
+const EMAIL = 'email';
 /** The keys of an intent's metadata whose values say who the joiner is. */
 export const personKeys: readonly string[] = [
+  EMAIL,
   identityKeys.contactId,
   identityKeys.school,
   identityKeys.firstName,
@@ -180,21 +185,42 @@ export const personKeys: readonly string[] = [
 ];
 
 /**
- * Returns a join's identity as metadata for its intent. The email is left out, because the intent has it as the receipt's email.
+ * Returns a join's identity as metadata for its intent. The intent has the email as the receipt's; a correction of before is over.
  */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
+  const notes = Object.entries(identityKeys).map(([field, key]) => [
+    key,
+    shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
+  ]);
+  return { ...Object.fromEntries(notes), [EMAIL]: '' };
+}
+
+/** Returns the metadata that a correction of a person changes. */
+export function identityNotes({
+  firstName,
+  lastName,
+  personalEmail,
+}: {
+  firstName: string;
+  lastName: string;
+  personalEmail: string;
+}): Record<string, string> {
+  const told = {
+    [identityKeys.firstName]: firstName,
+    [identityKeys.lastName]: lastName,
+    [EMAIL]: personalEmail,
+  };
   return Object.fromEntries(
-    Object.entries(identityKeys).map(([field, key]) => [
-      key,
-      shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
-    ]),
+    Object.entries(told).map(([key, value]) => [key, shorten(cleanText(value), VALUE_LIMIT)]),
   );
 }
 
-/**
- * Parses the metadata that {@link identityMetadata} wrote. Returns null if the intent lacks it, as intents of earlier versions
- * do.
- */
+/** Returns the corrected email of an intent's joiner; null if it was not corrected. */
+export function correctedEmail(metadata: Readonly<Record<string, string>>): string | null {
+  return metadata[EMAIL] || null;
+}
+
+/** Parses the metadata that {@link identityMetadata} wrote. Returns null if the intent lacks it. */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;

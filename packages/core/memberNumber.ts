@@ -1,6 +1,6 @@
 /**
  * A member number has eight characters of Crockford's Base32 (https://www.crockford.com/base32.html), which lacks I, L, O and U:
- * 40 random bits. A database function (migration 0019) generates it.
+ * 40 random bits. A database function (free_member_number) generates it.
  */
 const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 

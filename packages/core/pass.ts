@@ -26,6 +26,9 @@ export const LINKS_SENT =
 export const OPENED_ELSEWHERE =
   'This join goes on in another browser. To go on here, please open the link in your email here, or contact us.';
 
+/** Refuses to a browser with a join by a checkout link what only the student may see and do. */
+export const PROVE_FIRST = 'Please prove first that you are the student whom this checkout is for.';
+
 /** Reduces a text to lower-case letters (without accents) and digits, because people spell the same name differently. */
 const plain = (text: string) =>
   text

@@ -155,8 +155,8 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A part of the payment was lost in a dispute. Our row lacks the amount, as rows of older versions do, so in the database all
-  // of the payment counts as lost; at Stripe only the part does.
+  // A part of the payment was lost in a dispute. Our row lacks the amount, so in the database all of the payment
+  // counts as lost; at Stripe only the part does.
   [
     'dispute',
     settle,

@@ -96,8 +96,8 @@ export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'sta
 }
 
 /**
- * Returns the cents of a payment that lost disputes took. If the amount of a dispute is unknown, as in rows of earlier versions,
- * all of the payment that was not refunded counts as lost.
+ * Returns the cents of a payment that lost disputes took. If the amount of a dispute is unknown, all of
+ * the payment that was not refunded counts as lost.
  */
 export function lostCents({
   amountCents,
@@ -112,10 +112,7 @@ export function lostCents({
   return goneCents(refunds.filter(({ isDispute }) => isDispute));
 }
 
-/**
- * Whether the payment has a lost dispute whose amount was not stored, as in rows of earlier versions. Then all of the payment
- * counts as lost.
- */
+/** Whether the payment has a lost dispute whose amount is not stored. Then all of the payment counts as lost. */
 export function isLostWhole({
   refunds,
   dispute,

@@ -3,13 +3,14 @@ import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
 /**
- * The steps of a join that the database records (by triggers, since migration 0012). Steps recorded in the same transaction have
+ * The steps of a join that the database records (by triggers). Steps recorded in the same transaction have
  * the same time and are shown in this order.
  */
 export const storySteps = [
   'started',
   'contact_linked',
   'details_submitted',
+  'details_corrected',
   'order_changed',
   'intent_opened',
   'intent_changed',
@@ -53,6 +54,8 @@ export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 /** The details that the triggers of the migrations (`record_…_step`) write with a step. Amounts are in cents. */
 export interface StoryDetail {
   origin?: string;
+  /** The fields that were corrected. */
+  fields?: readonly string[];
   programme?: string;
   revision?: number;
   /** The lines of an order, or the lines that a refund was for. */
@@ -150,6 +153,8 @@ function sentenceOf(
         : `Its contact was merged in HubSpot and is contact ${detail.contact} now.`;
     case 'details_submitted':
       return 'Student details submitted.';
+    case 'details_corrected':
+      return `Corrected: ${(detail.fields ?? []).join(', ')}.`;
     case 'payment_begun':
       return 'Payment begun: the order is frozen.';
     case 'order_reopened':

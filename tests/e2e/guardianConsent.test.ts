@@ -161,6 +161,7 @@ test('a Checkout that was loaded before the programme asked is refused, and asks
   complaints.expectFailedRequests();
   await answerOnceAsBefore(page, 'getCheckoutDetails');
   await page.goto('/initialize/checkout?vid=101');
+  await typeBillingAddress(page);
   await typeCard(page);
   await page.getByLabel(/^I agree to the policies/).check();
   await expect(consent(page)).toHaveCount(0);

@@ -6,12 +6,12 @@ import { registerHooks } from 'node:module';
  * of one of the server's files when that file is loaded.
  */
 export const variants = {
-  /** Removes the locks of the session, the contact and the payer. */
+  /** Removes the locks of the join, its person and likely the same ones. */
   'no lock': {
     file: 'payments/confirmPayment.ts',
     changes: [
-      [' for update)', ')'],
-      [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
+      [' for update`', '`'],
+      ["select pg_advisory_xact_lock(hashtextextended('likeness '", "select (hashtextextended('likeness '"],
     ],
   },
   /** Confirms a payment without checking its status, currency and amount at Stripe. */

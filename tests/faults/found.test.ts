@@ -38,13 +38,14 @@ const found: Record<string, Partial<Join>[]> = {
   'a database that breaks off ends no server': (
     ['commit:before', 'retrieveIntent:after', 'updateIntent:before'] as const
   ).map((point) => ({ breakOff: { point }, changes: 'donation', changesWhen: 'looking' })),
-  'whose email is known is a member at HubSpot where no status stood, and elsewhere a notice': [
-    ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [
-      { known },
-      { known, leaves: 'checkout' as const },
-    ]),
-    { known: 'blank', changes: 'email', changesWhen: 'looking' },
-  ],
+  'whose email is known is a member at HubSpot where no status stood or the name is theirs, and elsewhere a notice':
+    [
+      ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [
+        { known },
+        { known, leaves: 'checkout' as const },
+      ]),
+      { known: 'blank', changes: 'email', changesWhen: 'looking' },
+    ],
   'whatever becomes of a payment later, at the dashboard or the bank, its member and its upgrade follow it':
     aftermaths.map((aftermath, index) => ({
       aftermath,

@@ -32,9 +32,8 @@ test('the count by hand finds each thing that does not add up', async () => {
         ...(await intentOf(world, of('g').uuid!)),
         amount: '6500',
       });
-      await sql(`drop index membership_once_per_contact`);
       await sql(
-        `update membership set contact_id = (select contact_id from join_session where uuid = $2) where session_uuid = $1`,
+        `update membership set person_id = (select person_id from join_session where uuid = $2) where session_uuid = $1`,
         of('g').uuid,
         of('h').uuid,
       );

@@ -13,6 +13,7 @@ export interface Difference {
 interface Membership {
   session_uuid: string;
   contact_id: string | null;
+  person_id: number;
   product_id: number;
   type: string;
   payment_intent: string;
@@ -46,7 +47,8 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   );
   const everHeld = (
     await world.database.query<Membership>(
-      'select session_uuid, contact_id, product_id, type, payment_intent, standing from membership',
+      `select session_uuid, contact_id, person_id, product_id, type, payment_intent, standing
+       from membership join person on person.id = person_id`,
     )
   ).rows;
   const memberships = everHeld.filter(({ standing }) => standing === 'active' || standing === 'disputed');
@@ -98,10 +100,7 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
         key.split(' ')[0]!,
         twice.map(({ payment_intent, amount }) => `${payment_intent} ${amount}`).join(', '),
       );
-  const byContact = Map.groupBy(
-    memberships.filter(({ contact_id }) => contact_id !== null),
-    ({ contact_id, type }) => `contact ${contact_id}, ${type}`,
-  );
+  const byContact = Map.groupBy(memberships, ({ person_id, type }) => `person ${person_id}, ${type}`);
   for (const [key, twice] of byContact)
     if (twice.length > 1)
       add('held twice', twice[0]!.session_uuid, `${key}: ${twice.map((one) => one.session_uuid)}`);
@@ -155,8 +154,8 @@ async function stuck(
  * - For each holder without a contact, one contact with the holder's email must be a member.
  * - No other contact may be a member.
  *
- * A contact that was found by its email alone keeps its earlier status. Staff must then have a notice about this contact
- * (docs/decisions/0020-contacts-that-are-not-proven.md).
+ * A contact that was found by its email alone and has another name than the holder keeps its earlier status. Staff must then have a
+ * notice about this contact (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(
   world: World,
@@ -185,7 +184,8 @@ async function atHubspot(
     const members = theirs.filter(({ status }) => status === 'member');
     const before = join.known === 'blank' ? null : join.known;
     const isInTheWay = before !== null && theirs.some(({ status }) => status === before);
-    if (before !== null && !isInTheWay)
+    const isAlike = before === 'former';
+    if (before !== null && !isInTheWay && !(holds && isAlike))
       add(
         'written over at HubSpot',
         uuid,
@@ -194,7 +194,7 @@ async function atHubspot(
     if (!holds) continue;
     for (const { id } of members) rightly.add(id);
     const isNotice = notices.some(({ session_uuid }) => session_uuid === uuid);
-    if (members.length !== 1 && !(members.length === 0 && isInTheWay && isNotice))
+    if (members.length !== 1 && !(members.length === 0 && isInTheWay && !isAlike && isNotice))
       add(
         'no member at HubSpot',
         uuid,

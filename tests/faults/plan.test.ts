@@ -137,10 +137,10 @@ test('every call that the server can make to Stripe has its kill points', () => 
   });
   // No server is killed at these calls. readEvent makes no request. listMovements and listPaidOut are used only by the accountant's
   // command. customerOfCard is called only after a failure, and a kill there changes nothing. chargeTimes is called only after the
-  // database has lost an order. deleteCustomer and forgetNotes are called only when somebody is erased, which no plan does.
+  // database has lost an order. deleteCustomer and writeNotes are called only when somebody is erased, which no plan does.
   const others = [
     ...['readEvent', 'listMovements', 'listPaidOut', 'customerOfCard', 'chargeTimes'],
-    ...['deleteCustomer', 'forgetNotes'],
+    ...['deleteCustomer', 'writeNotes'],
   ];
   const all = Object.keys(provider).filter((name) => !others.includes(name));
   assert.deepEqual([...serverCalls].sort(), all.sort());

@@ -29,6 +29,7 @@ import {
 } from '../harness/providers.ts';
 import { runOperator } from '../harness/serverProcess.ts';
 import { settingsFor, startStandIns } from '../harness/standIns.ts';
+import { details } from '../harness/steps.ts';
 import { type Join, STRIPE_TIMEOUT_MS } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
@@ -372,12 +373,16 @@ function invitedContacts(contacts: number): SeedContact[] {
 
 /**
  * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that the joiner is the
- * same person as the contact.
+ * same person as the contact. A former member has the joiner's name, too; the others have none.
  */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
     id: String(800_000 + index),
-    properties: { email, ...(status && { membership_status: status }) },
+    properties: {
+      email,
+      ...(status && { membership_status: status }),
+      ...(status === 'former' && { firstname: details().firstName, lastname: details().lastName }),
+    },
   }));
 }
 

@@ -44,7 +44,8 @@ export async function disagreements(
     "select intent_id || ' ' || amount_cents as found from payment where status = 'succeeded'",
   );
   const members = await found(
-    `select join_session.contact_id as found from membership join join_session on join_session.uuid = session_uuid
+    `select contact_id as found from membership join join_session on join_session.uuid = session_uuid
+     join person on person.id = join_session.person_id
      where type = 'membership' and is_held and state = 'paid'`,
   );
   return {

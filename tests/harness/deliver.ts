@@ -5,12 +5,12 @@ import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Tells HubSpot of all joins that are due, until none is left. Joins that wait after an earlier failure are tried immediately,
+ * Tells HubSpot of all joins that are due, until none is left. Joins that wait are tried immediately, in their order,
  * and the call budget is refilled first. Returns how many joins were sent.
  */
 export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
   const work = { ...deps, database: background };
-  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  await sql`update join_session set crm_next_try_at = least(crm_next_try_at, now())`.execute(background);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
   let sent = 0;
   for (;;) {

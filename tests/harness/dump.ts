@@ -3,7 +3,7 @@ import type { TestServer } from './testServer.ts';
 
 /** The tables that hold joins and their money. {@link dump} copies and restores only these. */
 const tables = [
-  'contact',
+  'person',
   'invitation',
   'join_session',
   'order_snapshot',

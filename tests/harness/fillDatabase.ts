@@ -27,6 +27,7 @@ export async function fillDatabase(
     await database.query('reset session_replication_role');
     await database.query('reset synchronous_commit');
   }
+  await database.query("select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))");
   await database.query('vacuum (analyze)');
 }
 
@@ -46,18 +47,19 @@ const person = `'firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' 
   'personalEmail', 'person' || n || '@example.com', 'schoolEmail', '', 'highSchoolName', 'Austin High School', 'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'`;
 
 const statements = [
-  `insert into contact (id, profile, email, is_member, fetched_at, created_at)
-   select contact, json_build_object(${person}, 'address', n || ' Oak Street', 'zip', '78701', 'acceptedPrivacyPolicy', false),
-     'person' || n || '@example.com', is_paid and is_invited, at, at
+  `insert into person (id, contact_id, made_contact, profile, email, likeness, words, is_member, fetched_at, created_at) overriding system value
+   select n, contact, not is_invited, json_build_object(${person}, 'address', n || ' Oak Street', 'zip', '78701', 'acceptedPrivacyPolicy', false),
+     'person' || n || '@example.com', 'person' || n || '@example.com first' || n || ' last' || n,
+     'first' || n || ' last' || n || ' person' || n || '@example.com', is_paid and is_invited, at, at
    from (${joins}) as joins`,
-  `insert into invitation (code, contact_id, school, created_at)
-   select case when n % 1000 = 0 then 'SCHOOL' else 'FILLED' end || n, case when n % 1000 <> 0 then contact end,
+  `insert into invitation (code, person_id, school, created_at)
+   select case when n % 1000 = 0 then 'SCHOOL' else 'FILLED' end || n, case when n % 1000 <> 0 then n end,
      case when n % 1000 = 0 then 'School ' || n end, at
    from (${joins}) as joins`,
-  `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
-     paid_at, upgrade, address_hash, profile_revision, crm_revision, hubspot_contact_id, owns_hubspot_contact, crm_next_try_at, crm_known, created_at, updated_at)
+  `insert into join_session (uuid, state, origin, programme, person_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
+     paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_next_try_at, crm_known, created_at, updated_at)
    select uuid, state::join_session_state, (case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end)::join_session_origin, 'high-school',
-     case when is_invited then contact end, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
+     n, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
      case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
      case when state <> 'started' then json_build_object(${person}, 'address1', n || ' Oak Street', 'address2', '', 'zipcode', '78701', 'agreeToPolicies', true) end,
      state <> 'started', case when is_paid then 2 when state in ('ordering', 'paying') then 1 else 0 end,
@@ -68,8 +70,7 @@ const statements = [
      case when state = 'paying' then now() end,
      case when is_paid then at + interval '20 minutes' end, (case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end)::join_session_upgrade,
      left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
-     case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then contact end,
-     case when not is_invited and state <> 'started' then true end,
+     case when is_paid then 2 when state <> 'started' then 1 else 0 end,
      at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
    from (${joins}) as joins`,
   `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
@@ -90,18 +91,18 @@ const statements = [
      case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('join'), ('upgrade')) as intents (kind)
    where kind = 'join' and (is_paid or state in ('ordering', 'paying') and n % 2 = 0) or kind = 'upgrade' and is_upgraded`,
-  `insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, member_number, has_letters, created_at)
-   select uuid, case when is_invited then contact end, case type when 'membership' then 1 else 10 end, type,
+  `insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number, created_at)
+   select uuid, n, case type when 'membership' then 1 else 10 end, type,
      case type when 'membership' then intent else intent || '_up' end,
      case when n % 200 = 20 and type = 'membership' then 'refunded' else 'active' end,
-     case type when 'membership' then lpad(upper(to_hex(n)), 8, '0') end, true, at + interval '20 minutes'
+     case type when 'membership' then lpad(upper(to_hex(n)), 8, '0') end, at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('membership'), ('membership_upgrade')) as bought (type)
    where is_paid and (type = 'membership' or is_upgraded)`,
   `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)
    select intent, 're_' || md5('refund ' || n), cents, 'requested', 'succeeded', at + interval '5 days', at + interval '5 days'
    from (${joins}) as joins where is_paid and n % 200 = 20`,
-  `insert into document (id, kind, session_uuid, contact_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, crm_file_id, crm_note_id, created_at)
-   select md5('document ' || n || kind)::uuid, kind, case kind when 'transcript' then uuid end, case kind when 'resume' then contact end,
+  `insert into document (id, kind, session_uuid, person_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, crm_file_id, crm_note_id, created_at)
+   select md5('document ' || n || kind)::uuid, kind, case kind when 'transcript' then uuid end, case kind when 'resume' then n end,
      kind || '.pdf', 'application/pdf', 250000 + n % 100000, decode(md5('bytes ' || n) || md5('more ' || n), 'hex'), md5('key ' || n || kind), 'accepted',
      at + interval '2 days', 'file' || n, 'note' || n, at + interval '1 day'
    from (${joins}) as joins cross join (values ('transcript'), ('resume')) as document (kind)

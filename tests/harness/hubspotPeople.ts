@@ -43,7 +43,9 @@ export function hubspotPeople(server: TestServer) {
         crm_refusal: string | null;
         due: boolean;
       }>`
-        select contact_id, case when owns_hubspot_contact then hubspot_contact_id end as own_contact, crm_refusal, profile_revision <> crm_revision as due from join_session where uuid = ${uuid}`.execute(
+        select case when not made_contact then contact_id end as contact_id, case when made_contact then contact_id end as own_contact, crm_refusal,
+          profile_revision <> crm_revision as due
+        from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
         server.background,
       )
     ).rows[0]!;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import { settleCommand } from '../../apps/server/settlement/commands.ts';
 import { atStripe, differencesOf, standingsOf } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
@@ -13,9 +14,9 @@ export function restored(server: TestServer) {
     assert.equal(code, 0, out);
   };
   /** Makes a join with an open order and an intent. */
-  async function openJoin(code: string) {
+  async function openJoin(code: string, person: Partial<StudentDetails> = {}) {
     const client = server.client();
-    const uuid = await orderingJoin(client, code);
+    const uuid = await orderingJoin(client, code, person);
     return { client, uuid, ...(await openIntent(client, uuid)) };
   }
   /** Returns what our tables and Stripe have of these payments, and the standings of the memberships that the joins bought. */

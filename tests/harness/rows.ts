@@ -11,7 +11,14 @@ export async function stateOf({ deps }: TestServer, uuid: string) {
 
 /** Returns the memberships that a join has bought, including its upgrade. */
 export function membershipsOf({ deps }: TestServer, uuid: string) {
-  return deps.database.selectFrom('membership').selectAll().where('session_uuid', '=', uuid).execute();
+  return deps.database
+    .selectFrom('membership')
+    .leftJoin('person', 'person.id', 'person_id')
+    .selectAll('membership')
+    .select('contact_id')
+    .where('session_uuid', '=', uuid)
+    .orderBy('membership.id')
+    .execute();
 }
 
 /** Returns the notices for staff about a join, the oldest first. */

@@ -35,7 +35,7 @@ export async function upgradeIntentOf(server: TestServer, uuid: string): Promise
 export function beforeStripe(
   server: TestServer,
   t: TestContext,
-  before: 'createIntent' | 'confirmWithSavedCard',
+  before: 'createIntent' | 'confirmWithSavedCard' | 'writeNotes',
   happens: () => Promise<unknown>,
 ): void {
   const { payments } = server.deps;

@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
 import type { CallName } from '#contract/calls.ts';
 import { commands } from '../../apps/server/commands.ts';
-import { bringAllMemberships } from '../../apps/server/contacts/bringMemberships.ts';
 import { type Command, commandNamed } from '../../apps/server/platform/command.ts';
 import { catchUpOnEvents } from '../../apps/server/settlement/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../apps/server/settlement/sweep.ts';
@@ -165,7 +164,6 @@ export class Walk {
       for (const { id, status } of await this.listAtStripe('refunds'))
         if (status === 'pending') await server.stripeControl(`refunds/${id}/settle`, { status: 'succeeded' });
       for (const { id } of await this.contacts()) await server.deps.contacts.refresh(id);
-      await bringAllMemberships(this.database);
       await deliver(server);
     }
   }

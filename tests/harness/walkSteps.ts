@@ -38,7 +38,9 @@ export const steps = {
   'staff refund a join': [4, refundJoin],
   'staff refund a payment': [1, refundPayment],
   'staff say what a refund was for': [1, assignRefund],
-  'staff link a join to a contact': [3, linkJoin],
+  'staff join two persons': [4, mergePersons],
+  'staff undo that': [2, unmergePersons],
+  'staff correct a person': [2, correctPerson],
   'staff reject a transcript': [2, rejectTranscript],
   'staff merge contacts in HubSpot': [4, mergeContacts],
   'staff refund in the dashboard': [4, refundInDashboard],
@@ -210,10 +212,26 @@ async function assignRefund(walk: Walk, choices: Choices): Promise<void> {
   if (refund) await walk.staffRun(`refund assign ${refund.uuid} ${purpose}`);
 }
 
-async function linkJoin(walk: Walk, choices: Choices): Promise<void> {
-  const join = choices.of(walk.joins.filter(({ isInvited }) => !isInvited));
-  const contact = choices.of(await walk.contacts());
-  if (join && contact) await walk.staffRun(`contacts link ${join.uuid} ${contact.id}`);
+async function mergePersons(walk: Walk, choices: Choices): Promise<void> {
+  const join = choices.of(walk.joins);
+  const other = choices.inTenths(4) ? choices.of(walk.joins)?.uuid : choices.of(await walk.contacts())?.id;
+  if (join && other) await walk.staffRun(`person merge ${join.uuid} ${other}`);
+}
+
+async function unmergePersons(walk: Walk, choices: Choices): Promise<void> {
+  const join = choices.of(walk.joins);
+  if (join) await walk.staffRun(`person unmerge ${join.uuid}`);
+}
+
+async function correctPerson(walk: Walk, choices: Choices): Promise<void> {
+  const join = choices.of(walk.joins);
+  const change = choices.of([
+    `--email ${EMAILS[0]}`,
+    `--email ${EMAILS[1]}`,
+    '--first-name Ben',
+    '--city Waco',
+  ]);
+  if (join) await walk.staffRun(`person correct ${join.uuid} ${change}`);
 }
 
 async function rejectTranscript(walk: Walk, choices: Choices): Promise<void> {

@@ -110,11 +110,12 @@ export async function invite(database: pg.Client, first: number, last: number): 
   for (let from = first; from <= last; from += 10_000) {
     const numbers = Array.from({ length: Math.min(10_000, last - from + 1) }, (_, index) => from + index);
     await database.query(
-      `with person (id, email, code) as (select * from unnest($1::text[], $2::text[], $3::text[])), known as (
-         insert into contact (id, profile, email, fetched_at)
-         select id, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, now() from person
+      `with invited (contact, email, code) as (select * from unnest($1::text[], $2::text[], $3::text[])), known as (
+         insert into person (contact_id, profile, email, fetched_at)
+         select contact, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, now() from invited
+         returning id, contact_id
        )
-       insert into invitation (code, contact_id) select code, id from person`,
+       insert into invitation (code, person_id) select code, id from invited join known on contact_id = contact`,
       [numbers.map(contactIdOf), numbers.map(emailOf), numbers.map(inviteCodeOf), JSON.stringify(profile)],
     );
   }

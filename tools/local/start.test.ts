@@ -90,6 +90,20 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
+test('the data folder of a version before 1.0 is refused with a sentence that says how to begin again', async (t) => {
+  const own = await settings(t);
+  const first = await npmStart(own);
+  await write(first, "insert into migration (name, checksum) values ('0001-foundation.sql', 'x')");
+  await first.pressCtrlC();
+  const refused = npmRun('start', own);
+  assert.equal(await refused.ended, 1);
+  assert.match(
+    refused.output(),
+    /Induct does not start:\n {2}The database is of a version before 1\.0, .* Begin again .* remove its data folder\.\)\n/,
+  );
+  assert.doesNotMatch(refused.output(), /\n +at |ended unexpectedly/);
+});
+
 test('a start at the port that a stand-in had before moves the stand-in', async (t) => {
   const own = await settings(t);
   const first = await npmStart(own);

@@ -21,12 +21,12 @@ const conditionsIn = (source: string) => faultsIn(source).map(([original]) => or
 
 test('every condition is made true, with what stands within it', () => {
   const source = `const rows = sql\`
-    select count(*) filter (where is_held) from membership join contact on contact.id = contact_id
+    select count(*) filter (where is_held) from membership join person on person.id = person_id
     where (a or b) and exists (select from payment where kind = 'a and b') and \${isOpen}
     order by 1\`;`;
   assert.deepEqual(conditionsIn(source), [
     'is_held',
-    'contact.id = contact_id',
+    'person.id = person_id',
     '(a or b)',
     "exists (select from payment where kind = 'a and b')",
     "kind = 'a and b'",

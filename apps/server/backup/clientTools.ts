@@ -55,20 +55,6 @@ export function startTool(
   return { process: child, ended };
 }
 
-/** Returns the schema of Induct's tables in a dump, from its table of contents. Throws {@link BackupFault}. */
-export async function schemaOfDump(path: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('pg_restore', ['--list', path], {
-    env: environmentOfTool(),
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: Error) => {
-    throw new BackupFault(`The dump of the backup cannot be read: ${error.message.trim()}`);
-  });
-  // A line is, for example, "226; 1259 16437 TABLE public migration induct". The last word is the owner.
-  const schema = /^\d+; 1259 \d+ TABLE (.+) migration /m.exec(stdout)?.[1];
-  if (schema === undefined) throw new BackupFault('The dump of the backup has no tables of Induct.');
-  return schema;
-}
-
 /** Parameters of a database URL that only the package pg knows, not libpq. */
 const OF_PG_ALONE = [
   'uselibpqcompat',

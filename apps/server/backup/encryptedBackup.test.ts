@@ -141,10 +141,6 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   const folder = join(temporaryFolder(t), 'backup');
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
   installed.server.deps.storage = storage;
-  const manifest = join(folder, 'manifest.json');
-  // Rewrites the manifest in format 1, which version 0.5.0 wrote.
-  const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
-  writeFileSync(manifest, JSON.stringify({ ...before, format: 1 }));
   const to = await elsewhere(t);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

@@ -13,10 +13,7 @@ export const DUMP = 'database.dump';
 /** The file name of the copied journal of erasures. A backup lacks the file if there was no journal. */
 export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
-/**
- * The version of the backup's format. Version 2 added envelopes; version 3, the journal of erasures. From version 4 on, the dump
- * has one schema, not the whole database. Version 5 added copies of a stopped database's folder.
- */
+/** The version of the backup's format. Induct 1.0 began with this one. */
 export const FORMAT = 5;
 
 /** The folder of a backup that has the files of a stopped database, instead of a dump. */
@@ -41,15 +38,15 @@ export function keyOf(file: string): string | null {
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const manifestSchema = z.object({
-  format: z.int().min(1).max(FORMAT),
+  format: z.literal(FORMAT),
   /** The version of Induct that made the backup. */
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   /** The major version of the PostgreSQL server that was saved. */
   postgres: z.int(),
   /** The time of the database snapshot, which contains everything that was committed before. */
   takenAt: z.iso.datetime(),
-  /** The PostgreSQL schema of Induct's tables. The dump has only this schema. Absent in formats before 4. */
-  schema: z.string().optional(),
+  /** The PostgreSQL schema of Induct's tables. The dump has only this schema. */
+  schema: z.string(),
   /** The migrations applied to the database, in order. */
   migrations: z.array(z.string()),
   /** The numbers of rows in the snapshot. */
@@ -80,7 +77,7 @@ const manifestSchema = z.object({
    */
   damaged: z.array(z.string()),
   /** The storage keys of documents that were copied without a check, because their document key was not set. */
-  unchecked: z.array(z.string()).default([]),
+  unchecked: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
@@ -117,8 +114,10 @@ export async function readManifest(folder: string): Promise<Manifest> {
     .object({ format: z.int().catch(0) })
     .catch({ format: 0 })
     .parse(json);
-  if (format > FORMAT)
-    throw new BackupFault(`${path} is of a newer version of Induct: restore it with that one.`);
+  if (format !== 0 && format !== FORMAT)
+    throw new BackupFault(
+      `${path} is of ${format > FORMAT ? 'a newer version of Induct' : 'a version before 1.0'}: restore it with that one.`,
+    );
   const read = manifestSchema.safeParse(json);
   const database = read.data?.copy ? `${CLUSTER}/global/pg_control` : DUMP;
   if (!read.success || !(database in read.data.files))

@@ -9,7 +9,7 @@ import { connectToPrimary } from '../platform/database/primary.ts';
 import { version } from '../platform/version.ts';
 import { mergeJournal } from '../privacy/journal.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
-import { majorOf, requireTool, schemaOfDump, startTool } from './clientTools.ts';
+import { majorOf, requireTool, startTool } from './clientTools.ts';
 import {
   BackupFault,
   checkFiles,
@@ -24,16 +24,10 @@ import {
 import { severalAtOnce } from './severalAtOnce.ts';
 
 /**
- * The manifest of a backup that may be restored. Unlike in {@link Manifest}, `schema` is always set, even for a backup in a
- * format older than 4.
- */
-export type Restorable = Manifest & { schema: string };
-
-/**
  * Checks a backup and the database into which it is to be restored. Finds every obstacle before anything is changed: missing or
  * changed files, an unknown migration, a schema that is not empty, a server that is too old. Throws {@link BackupFault}.
  */
-export async function examineBackup(databaseUrl: string, folder: string): Promise<Restorable> {
+export async function examineBackup(databaseUrl: string, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   if (manifest.copy)
     throw new BackupFault(
@@ -49,10 +43,9 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
       `The backup is of PostgreSQL ${manifest.postgres}, and the server is ${major}, which is older.`,
     );
   await requireTool('pg_restore', major);
-  const schema = manifest.schema ?? (await schemaOfDump(join(folder, DUMP)));
-  await ask(databaseUrl, (client) => examineSchema(client, schema));
+  await ask(databaseUrl, (client) => examineSchema(client, manifest.schema));
   await checkFiles(folder, manifest);
-  return { ...manifest, schema };
+  return manifest;
 }
 
 async function examineMigrations(manifest: Manifest): Promise<void> {
@@ -134,11 +127,7 @@ export async function restore(
  * Restores one schema of a dump in one transaction. Before that, creates the schema if it is missing, because `pg_restore
  * --schema` restores only the contents of a schema. If the restore fails, a schema that was created here is dropped.
  */
-export async function restoreDump(
-  databaseUrl: string,
-  folder: string,
-  { schema }: Restorable,
-): Promise<void> {
+export async function restoreDump(databaseUrl: string, folder: string, { schema }: Manifest): Promise<void> {
   const { client, address } = await connectToPrimary(databaseUrl);
   const isCreated = await createIfMissing(client, schema).finally(() => client.end());
   const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];

@@ -40,7 +40,7 @@ async function copied(t: TestContext, change: Partial<Manifest> = {}) {
   const { files, copy } = await stopAndCopy({ cluster: clusterIn(folder), stop: async () => {} }, backup);
   const counts = { joins: 0, payments: 0, memberships: 0, documents: 0 };
   const manifest: Manifest = {
-    ...{ format: 5, version: '0.7.13', postgres: 18, takenAt: '2026-11-28T00:00:00Z', schema: 'public' },
+    ...{ format: 5, version: '1.0.0', postgres: 18, takenAt: '2026-11-28T00:00:00Z', schema: 'public' },
     ...{ migrations: [], counts, files, copy, absent: [], damaged: [], unchecked: [] },
     ...change,
   };

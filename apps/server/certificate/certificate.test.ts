@@ -10,6 +10,7 @@ import { ALREADY_PAID, PAYMENT_FIRST } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
 import { undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -94,7 +95,9 @@ test('who bought an upgrade alone has the distinction on the certificate of the 
     });
     const uuid = started.data.joinSessionUuid;
     await client.call('beginPayment', { params: { uuid }, body: { revision: 0, agreeToPolicies: true } });
-    return (await payOrder(server, client, uuid)).uuid;
+    await payOrder(server, client, uuid);
+    await proveByCode(server, client, uuid);
+    return uuid;
   };
   // The first membership was refunded, so it is not the base of the upgrade.
   await refundJoin(server.deps, await checkout(1), { ...nothing, membership: true });
@@ -117,6 +120,7 @@ test('an upgrade that was bought by a link leaves programme and date of the memb
   const { client, uuid, intentId } = await upgradeByLink(server, '104', { productId: 11 });
   const body = { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' };
   await client.call('postPayment', { params: { uuid }, body });
+  await proveByCode(server, client, uuid);
   const { name } = server.deps.society.programme(server.deps.society.defaultProgramme);
   const text = textOf((await file(client, 'certificate', uuid)).bytes).replace(/\s+/g, ' ');
   assert.ok(text.toLowerCase().includes(name.toLowerCase()), text);

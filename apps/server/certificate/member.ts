@@ -3,13 +3,14 @@ import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { type Paper, paperOf } from '#core/paper.ts';
+import { PROVE_FIRST } from '#core/pass.ts';
 import { isPlainlyPrintable } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isHeldBy } from '../session/holding.ts';
+import { isHeldBy, seesJoiner } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { fullName, personField } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -41,6 +42,7 @@ export interface Member {
 interface MemberRow {
   is_within: boolean;
   is_its_browser: boolean;
+  sees_joiner: boolean;
   state: string;
   name: string | null;
   school: string | null;
@@ -58,6 +60,7 @@ interface MemberRow {
 /**
  * Reads the member of a join and counts the request against the limit for papers, in one statement. Throws a {@link Refusal}:
  * - 404: there is no such join, or the browser does not hold it.
+ * - 403: the browser is not shown who the joiner is.
  * - 429: the limit is exceeded.
  * - 409: the join is not paid, has no held membership that was bought here, or has no name.
  */
@@ -70,12 +73,12 @@ export async function readMember(
   const isItsBrowser = sql<boolean>`exists (select from join_session where uuid = ${uuid} and ${isHeldBy(holding)})`;
   const { rows } = await sql<MemberRow>`
     with ${countingWithin('papers', uuid, limit, sql`not ${isItsBrowser}`)}
-    select is_within, ${isItsBrowser} as is_its_browser, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
+    select is_within, ${isItsBrowser} as is_its_browser, (select ${seesJoiner(holding)} from join_session where uuid = session.uuid) as sees_joiner, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
       ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
       bought.programme, succeeded_at,
       array(select product_id from membership upgrade where type = 'membership_upgrade' and is_held
-        and (upgrade.session_uuid = base.session_uuid or upgrade.contact_id = base.contact_id) order by id) as upgrades
-    from within cross join join_session session left join contact on contact.id = session.contact_id
+        and (upgrade.session_uuid = base.session_uuid or upgrade.person_id = base.person_id) order by id) as upgrades
+    from within cross join join_session session left join person on person.id = session.person_id
       left join lateral ${baseMembership} as base on true
       left join join_session bought on bought.uuid = base.session_uuid
       left join payment on payment.intent_id = base.payment_intent
@@ -83,6 +86,7 @@ export async function readMember(
   const row = rows[0];
   if (!row?.is_its_browser || row.state !== 'paid')
     throw await refusalFor(deps, 'readUpgrade', uuid, { holding });
+  if (!row.sees_joiner) throw new Refusal(403, PROVE_FIRST);
   if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
   if (row.standing === null || row.member_number === null)
     throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);

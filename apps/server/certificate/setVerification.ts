@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
-import { isHeldBy } from '../session/holding.ts';
+import { isHeldBy, seesJoiner } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { readMember } from './member.ts';
 
@@ -16,7 +16,7 @@ export async function setVerification(
 ): Promise<{ isVerifiable: boolean }> {
   const { rows } = await sql`
     update membership set is_unlisted = ${!isVerifiable}
-    where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)})
+    where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)} and ${seesJoiner(holding)})
       and is_held
     returning id`.execute(deps.database);
   // No row was updated. `readMember` finds out why, and throws that as a refusal.

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
+import { noContact } from '#core/contact.ts';
+import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
 import type { Holding } from '#core/holding.ts';
 import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
@@ -16,15 +18,18 @@ import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
-import { isOpenTo } from '../session/holding.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { membershipFee } from '../session/members.ts';
-import { fullName, payerEmails, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, lastName, payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
-/** Returns the order, the products that can be added to it, and the known data of the payer. */
+/**
+ * Returns the order, the products that can be added to it, and the known data of the joiner, unless this browser is not shown who
+ * they are.
+ */
 export async function checkoutDetails(
   deps: Deps,
   uuid: string,
@@ -40,7 +45,7 @@ export async function checkoutDetails(
   const { society } = deps;
   const { refund, processingFeeCents } = society.programme(session.programme);
   const fee = shortPrice(session.membership_fee ?? processingFeeCents);
-  const known = merge(session.profile, session.details, null);
+  const known = session.sees_joiner ? merge(session.profile, session.details, null) : noContact;
   const country = known.country ? findCountry(known.country) : undefined;
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
   const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
@@ -60,8 +65,11 @@ export async function checkoutDetails(
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: receiptEmail(session.emails) ?? '',
-    nameProblem: await nameProblemAhead(deps, cleanText(session.full_name ?? '')),
+    billingEmail: (session.sees_joiner && receiptEmail(session.emails)) || '',
+    nameProblem: session.sees_joiner
+      ? await nameProblemAhead(deps, cleanText(session.full_name ?? ''))
+      : null,
+    payingFor: session.is_checkout_only ? firstNameAndInitial(session.first_name, session.last_name) : null,
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,
@@ -101,15 +109,18 @@ export async function checkoutDetails(
       details: StudentDetails | null;
       profile: ContactProfile | null;
       emails: (string | null)[];
+      sees_joiner: boolean;
       full_name: string | null;
+      first_name: string | null;
+      last_name: string | null;
       lines: OpenLine[];
       membership_fee: number | null;
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, ${fullName} as full_name, lines,
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${payerEmails} as emails, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
         ${membershipFee} as membership_fee
-      from join_session session left join contact on contact.id = contact_id
+      from join_session session left join person on person.id = session.person_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
       deps.database,
     );

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
+import { type Holdings, saleRefusal } from '#core/people.ts';
 import { floorOf, HIGHEST_OVERRIDE_CENTS, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
@@ -8,8 +9,9 @@ import type { Deps } from '../deps.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { presentId, refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { holdings, personOf, refusedSale } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
+import { partUnproven } from '../session/partUnproven.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
@@ -69,28 +71,26 @@ export async function initiateCheckout(
   // later.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
+  const { rows: persons } = await sql<{ id: number; holdings: Holdings; made_contact: boolean }>`
+    select id, made_contact, ${holdings('person.id')} as holdings from person
+    where id = ${personOf(sql`${contactId}`)} and deleted_at is null`.execute(deps.database);
+  const [person] = persons;
+  if (!person) throw new Refusal(404, fallback.initiateCheckout);
+  const refusal = saleRefusal(product.type, person.holdings);
+  if (refusal) throw refusedSale(refusal);
   const addressHash = deps.hashAddress(given.address);
   const limit = deps.config.limits?.joinsPerAddress;
-  const { rows } = await sql<{ uuid: string | null; refusal: SaleRefusal | null }>`
-    with allowed as (
-      select id, ${saleRefusal(product.type, 'contact.id')} as refusal, ${
-        limit
-          ? sql`(select count(*) from (
-              select from join_session where address_hash = ${addressHash}
-              and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
-          : sql`true`
-      } as under_limit
-      from contact where id = ${presentId(contactId)} and deleted_at is null
-    ), started as (
-      insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
-      select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
-      from allowed where refusal is null and under_limit
-      returning uuid
-    )
-    select started.uuid, refusal from allowed left join started on true`.execute(deps.database);
-  const row = rows[0];
-  if (!row) throw new Refusal(404, fallback.initiateCheckout);
-  if (row.refusal) throw refusedSale(row.refusal);
-  if (row.uuid === null) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
-  return { uuid: row.uuid, programme: product.programme! };
+  const isUnderLimit = limit
+    ? sql`(select count(*) from (
+        select from join_session where address_hash = ${addressHash}
+        and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
+    : sql`true`;
+  const { rows } = await sql<{ uuid: string }>`
+    insert into join_session (state, origin, programme, person_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
+    select 'ordering', 'checkout', ${product.programme!}, ${person.id}, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
+    where ${isUnderLimit}
+    returning uuid`.execute(deps.database);
+  if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
+  if (person.made_contact) await partUnproven(deps.database, person.id);
+  return { uuid: rows[0].uuid, programme: product.programme! };
 }

@@ -40,7 +40,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   const rows = async () =>
     (
       await sql<{ deleted: number; members: number }>`
-        select count(deleted_at)::int as deleted, count(*) filter (where is_member)::int as members from contact`.execute(
+        select count(deleted_at)::int as deleted, count(*) filter (where is_member)::int as members from person`.execute(
         server.background,
       )
     ).rows[0]!;

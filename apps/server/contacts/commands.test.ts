@@ -18,8 +18,13 @@ const edit = (contactId: string, properties: Record<string, string>) =>
 const rule = (rule: object | null) =>
   control(server.hubspotUrl, rule ? 'POST' : 'DELETE', 'rules', rule ?? undefined);
 const profileOf = async (id: string) =>
-  (await server.deps.database.selectFrom('contact').select('profile').where('id', '=', id).executeTakeFirst())
-    ?.profile;
+  (
+    await server.deps.database
+      .selectFrom('person')
+      .select('profile')
+      .where('contact_id', '=', id)
+      .executeTakeFirst()
+  )?.profile;
 
 test("a join that is made while staff edit the contact keeps the staff's fields, and writes what the member changed", async () => {
   const client = server.client();
@@ -126,8 +131,9 @@ test('siblings who share an email are two joins: the second writes nothing into 
   }
   await deliver(server);
   const { rows } = await sql<{ contact_id: string; name: string }>`
-    select hubspot_contact_id as contact_id, details ->> 'firstName' as name from join_session
-    where details ->> 'personalEmail' = ${email} order by owns_hubspot_contact desc`.execute(
+    select coalesce(contact_id, found_contact_id) as contact_id, join_session.details ->> 'firstName' as name
+    from join_session join person on person.id = person_id
+    where join_session.details ->> 'personalEmail' = ${email} order by made_contact desc`.execute(
     server.deps.database,
   );
   const [own, shared] = rows;
@@ -187,9 +193,12 @@ test('status counts what waits for HubSpot, what it refused, and whose contact s
       with document as (update document set crm_note_id = ${now.note}, crm_refusal = ${now.documentRefusal}, review = ${now.review},
             reason = case ${now.review} when 'rejected' then 'unreadable' end, reviewed_at = case ${now.review} when 'rejected' then now() end
           where session_uuid = ${uuid}),
-        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid})
+        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid}),
+        person as (update person set contact_id = case when ${now.own}::boolean then '900' end, made_contact = ${now.own},
+            found_contact_id = case when not ${now.own}::boolean then '900' end
+          where id = (select person_id from join_session where uuid = ${uuid}))
       update join_session set crm_revision = profile_revision - ${now.due}::boolean::int, crm_refusal = ${now.refusal},
-        hubspot_contact_id = '900', owns_hubspot_contact = ${now.own}, crm_known = ${JSON.stringify(known)}::jsonb
+        crm_known = ${JSON.stringify(known)}::jsonb
       where uuid = ${uuid}`.execute(server.deps.database);
     const { out } = await runCommand(t, server, statusCommand, []);
     const numbers =
@@ -289,7 +298,9 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
     });
     assert.match((await run()).out, /^\d+ contacts read\.\n$/);
     assert.equal((await profileOf('104'))?.firstName, 'Priya');
-    const codes = await sql<{ code: string }>`select code from invitation where contact_id = '104'`.execute(
+    const codes = await sql<{
+      code: string;
+    }>`select code from invitation where person_id = (select id from person where contact_id = '104')`.execute(
       fresh.deps.database,
     );
     assert.deepEqual(codes.rows, [{ code: 'HONOR104' }]);
@@ -314,7 +325,7 @@ test('what HubSpot told us a while ago answers at once and is refreshed behind',
   const uuid = await startJoin(client, 'HONOR103');
   await client.call('getContact', { params: { uuid } });
   await edit('103', { firstname: 'Samuel' });
-  await sql`update contact set fetched_at = now() - interval '11 minutes' where id = '103'`.execute(
+  await sql`update person set fetched_at = now() - interval '11 minutes' where contact_id = '103'`.execute(
     server.deps.database,
   );
   const now = await client.call('getContact', { params: { uuid } });

@@ -1,21 +1,16 @@
 import { sql } from 'kysely';
 import { plain } from '#core/cleanText.ts';
-import type { Deps } from '../deps.ts';
 import { agrees, type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
 import { tokensNow } from '../providers/hubspot/budget.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { accountsOf, changeAccount } from './account.ts';
 import { whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
-import { StillTelling, tellingHubspotNothing } from './fence.ts';
-import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
-import { takeBack, takeBackNotes } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -108,7 +103,7 @@ export const statusCommand: Command = {
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected'
           and (removed_at is null or crm_file_id is not null)) as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
-        (select count(*)::int from contact) as mirrored,
+        (select count(*)::int from person where contact_id is not null) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
       from join_session`.execute(database);
     const { behind, waiting_minutes, refused, unproven, mirrored, synced_at, documents, documents_refused } =
@@ -144,11 +139,11 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, hubspot_contact_id), 'new contact') as what,
+      select uuid::text as who, coalesce('contact ' || (select coalesce(contact_id, found_contact_id) from person where person.id = person_id), 'new contact') as what,
         crm_refusal, updated_at as at
       from join_session where crm_refusal is not null
       union all
-      select coalesce(session_uuid::text, 'resume of contact ' || contact_id), 'document ' || id, crm_refusal, created_at
+      select coalesce(session_uuid::text, 'resume of contact ' || (select contact_id from person where person.id = person_id)), 'document ' || id, crm_refusal, created_at
       from document where crm_refusal is not null
       order by at desc limit ${FAILED_SHOWN}`.execute(database);
     for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${plain(crm_refusal)}`);
@@ -185,45 +180,6 @@ export const retryCommand: Command = {
     return which !== 'all' && rows.length === 0 ? 1 : 0;
   },
 };
-
-export const linkCommand: Command = {
-  usage: 'contacts link JOIN CONTACT',
-  summary:
-    'Say that a paid join that named nobody, or a contact that HubSpot does not have, is of this contact in HubSpot: all of it is written there, its status too.',
-  async run([uuid, contactId, ...more], { deps, hubspot }) {
-    if (!uuid || !contactId || more.length > 0) return misused(linkCommand);
-    if (!isUuid(uuid) || !/^[0-9]{1,20}$/.test(contactId)) return misused(linkCommand);
-    try {
-      return await tellingHubspotNothing(deps.database, () => link(deps, hubspot, uuid, contactId));
-    } catch (error) {
-      if (!(error instanceof NotLinkable || error instanceof StillTelling)) throw error;
-      console.error(error.message);
-      return 1;
-    }
-  },
-};
-
-async function link(deps: Deps, hubspot: HubspotClient, uuid: string, contactId: string): Promise<number> {
-  const told: string[] = [];
-  let refused: string | null = null;
-  await linkJoin(deps, uuid, contactId, async (left) => {
-    try {
-      told.push((await takeBack(deps, hubspot, left)) ?? '');
-      if ((await takeBackNotes(deps, hubspot, left)) > 0)
-        told.push(`Its documents are attached to contact ${contactId} instead.`);
-    } catch (error) {
-      const isOver = error instanceof CrmRefused || error instanceof CrmDenied;
-      if (error instanceof CrmUnavailable && !isOver)
-        throw new NotLinkable(`HubSpot does not answer, and nothing was linked. Try again. ${error.message}`);
-      if (!isOver) throw error;
-      refused = `Contact ${left.contactId}, where the join was written before, still says what it bought, or has a note with its documents: correct it in HubSpot. ${error.message}`;
-    }
-  });
-  console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
-  for (const line of told) if (line !== '') console.log(line);
-  if (refused !== null) console.error(plain(refused));
-  return refused === null ? 0 : 1;
-}
 
 export const diffCommand: Command = {
   usage: 'contacts diff JOIN',

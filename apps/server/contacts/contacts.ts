@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
-import { isContactOfJoin } from '../session/members.ts';
+import { crmValue, isMember, MEMBER, readProperties, toProfile } from '../providers/hubspot/properties.ts';
+import { wordsWith } from '../session/words.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
 /**
@@ -90,9 +91,9 @@ export function mirroredContacts(
       ]);
       if (isAtHubspot) return 'known';
       const mirrored = await database
-        .selectFrom('contact')
+        .selectFrom('person')
         .select('id')
-        .where('id', '=', contactId)
+        .where('contact_id', '=', contactId)
         .where('deleted_at', 'is', null)
         .executeTakeFirst();
       if (mirrored) return 'known';
@@ -185,7 +186,8 @@ async function patiently<T>(
 
 /**
  * Writes contacts from HubSpot into the mirror, with their invite codes, and follows contacts that were merged into them. A
- * status "member" from HubSpot is ignored while HubSpot has not yet been told that the membership bought here has ended.
+ * status "member" from HubSpot is ignored in two cases: HubSpot has not yet been told that the membership bought here has ended; or
+ * a join of ours told HubSpot so, and then only our memberships count.
  */
 export async function keepContacts(
   database: Database,
@@ -195,10 +197,14 @@ export async function keepContacts(
   if (contacts.length === 0) return;
   const rows = contacts.map(({ id, properties }) => {
     const code = crmValue(rules, properties, 'invitationCode') ?? '';
+    const profile = toProfile(rules, properties);
+    const email = crmValue(rules, properties, 'email');
     return {
       id,
-      profile: toProfile(rules, properties),
-      email: crmValue(rules, properties, 'email'),
+      profile,
+      email,
+      likeness: likenessOf({ ...profile, personalEmail: profile.personalEmail || email }),
+      words: searchWords({ ...profile, email: email ?? profile.email }),
       is_member: isMember(rules, properties),
       code: code !== '' && inviteCodeError(code) === null ? normaliseInviteCode(code) : null,
     };
@@ -210,17 +216,27 @@ export async function keepContacts(
 async function writeContacts(database: Database, rows: readonly object[]): Promise<void> {
   await sql`
     with found as (
-      select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, is_member boolean, code text)
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, likeness text, words text, is_member boolean, code text)
     ), kept as (
-      insert into contact (id, profile, email, is_member, fetched_at)
-      select id, profile, email, is_member and not exists (
-        select from join_session join membership on membership.session_uuid = join_session.uuid
-        where ${isContactOfJoin('found.id', 'join_session')} and profile_revision <> crm_revision and type = 'membership' and not is_held
+      insert into person (contact_id, profile, email, likeness, words, is_member, fetched_at)
+      select id, profile, email, likeness, words, is_member and not exists (
+        select from person own join join_session on person_id = own.id join membership on membership.session_uuid = uuid
+        where own.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
+      ) and not exists (
+        select from (
+          select own.id from person own where own.contact_id = found.id
+          union all select guest.id from person guest where guest.found_contact_id = found.id) as teller
+        join join_session on person_id = teller.id and crm_known ->> 'membershipStatus' = ${MEMBER}
       ), now() from found
-      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
-      returning id
+      on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
+        likeness = case when person.details is null then excluded.likeness else person.likeness end,
+        words = case when not person.made_contact then ${wordsWith(sql`excluded.words`)}
+          when strpos(person.words, excluded.words) > 0 then person.words else person.words || ' ' || excluded.words end,
+        fetched_at = now(), fill_at = null, deleted_at = null,
+        merged_into = case when person.deleted_at is null then person.merged_into end
+      returning coalesce(merged_into, id) as id, contact_id
     )
-    insert into invitation (code, contact_id)
-    select distinct on (code) code, kept.id from kept join found using (id) where code is not null
+    insert into invitation (code, person_id)
+    select distinct on (code) code, kept.id from kept join found on found.id = kept.contact_id where code is not null
     on conflict (code) do nothing`.execute(database);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
-import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { differencesOf, everything, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
@@ -15,10 +15,10 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { ordersListCommand } from '../fulfilment/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { bringAllMemberships } from './bringMemberships.ts';
-import { diffCommand, linkCommand } from './commands.ts';
+import { diffCommand } from './commands.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -46,7 +46,8 @@ async function createdContact(uuid: string): Promise<string> {
   await deliver(server);
   const { id, isOwn } = await database
     .selectFrom('join_session')
-    .select(['hubspot_contact_id as id', 'owns_hubspot_contact as isOwn'])
+    .innerJoin('person', 'person.id', 'person_id')
+    .select(['contact_id as id', 'made_contact as isOwn'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
   assert.equal(isOwn, true);
@@ -84,7 +85,7 @@ test('an upgrade that was bought in the join is not sold again by a link to the 
   assert.equal((await server.client().call('initiateCheckout', { body })).status, 409);
 });
 
-test('a join whose created contact has joined by a link meanwhile is refused, and a payment on its way goes back', async () => {
+test('a join whose created contact has joined by a link meanwhile is of a person of its own, and its payment is told to staff', async () => {
   const { client, uuid } = await selfNominated('created.meanwhile@example.com');
   const id = await createdContact(uuid);
   const intent = await openIntent(client, uuid);
@@ -94,9 +95,13 @@ test('a join whose created contact has joined by a link meanwhile is refused, an
   await payByCard(server, by.id);
   assert.equal(await confirmPayment(server.deps, by.id), 'succeeded');
   const body = { revision: intent.revision, agreeToPolicies: true };
-  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 409);
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
   await payByCard(server, intent.id);
-  assert.equal(await confirmPayment(server.deps, intent.id), 'refunded');
+  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
+  assert.match(
+    (await noticesOf(server, uuid)).join(),
+    new RegExp(`as join ${linked.joinSessionUuid}\\. If it is one`),
+  );
 });
 
 test('a sibling with the same email who paid first keeps nobody from paying whose join created the contact, nor ends them', async () => {
@@ -159,6 +164,7 @@ test('an upgrade that a link sold to a created contact has the certificate of th
   const { client, uuid, intentId } = await upgradeByLink(server, id);
   const body = { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' };
   await client.call('postPayment', { params: { uuid }, body });
+  await proveByCode(server, client, uuid);
   assert.equal((await client.fetch(`/api/public/join-session/${uuid}/certificate.pdf`)).status, 200);
 });
 
@@ -179,84 +185,15 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The membership of `self` was not moved before, because the remaining contact held a membership of the same type. That other
-  // membership has ended now.
-  await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
-});
-
-test('memberships of before are those of the contact that their join created, but what the contact holds already stays, and staff are told', async () => {
-  const first = await member('created.before@example.com');
-  const second = await member('created.twice@example.com');
-  await sql`update membership set contact_id = null where session_uuid in (${first.uuid}, ${second.uuid})`.execute(
-    database,
-  );
-  await sql`update contact set is_member = false where id = ${second.id}`.execute(database);
-  const browser = server.client();
-  // While HubSpot is down, nothing shows that the contact is a member, so the link sells a second membership, as the previous
-  // version did.
-  await server.hubspotFault({ kind: 'status', status: 503 });
-  const { joinSessionUuid } = (await followLink(second.id, browser)).data;
-  await server.hubspotFault(null);
-  const intent = await openIntent(browser, joinSessionUuid);
-  await payByCard(server, intent.id);
-  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
-  for (let time = 0; time < 2; time++) await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [null]]);
-  const told = (await noticesOf(server, second.uuid)).filter((text) =>
-    text.includes('Give one of them back'),
-  );
-  assert.equal(told.length, 1);
-  assert.match(told[0]!, new RegExp(`${second.id}.* ${joinSessionUuid} and ${second.uuid}`));
-});
-
-test('of two memberships of one contact the first is brought to it, and staff are told of the second', async () => {
-  const first = await member('created.one@example.com');
-  const second = await member('created.other@example.com');
-  const both = [first.uuid, second.uuid];
-  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
-  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
-    database,
-  );
-  await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [null]]);
-  assert.match((await noticesOf(server, second.uuid)).join(), /Give one of them back/);
-});
-
-test('a membership that is held is brought to its contact together with an earlier one that has ended', async () => {
-  const first = await member('created.ended@example.com');
-  const second = await member('created.held@example.com');
-  const both = [first.uuid, second.uuid];
-  await refundJoin(server.deps, first.uuid, membershipOnly);
-  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
-  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
-    database,
-  );
-  await bringAllMemberships(database);
-  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [first.id]]);
-});
-
-test('a membership waits for a change of its join, and is brought to the contact that the join has then', async (t) => {
-  const { uuid } = await member('created.changing@example.com');
-  const other = await newContact(server, 'created.changed@example.com');
-  await sql`update membership set contact_id = null where session_uuid = ${uuid}`.execute(database);
-  await server.deps.contacts.refresh(other);
-  const holder = await lockHolder(t, server);
-  await holder.query('update join_session set hubspot_contact_id = $2 where uuid = $1', [uuid, other]);
-  const brought = bringAllMemberships(database);
-  assert.equal(await Promise.race([brought, waiting(holder, 1)]), 'waiting');
-  await holder.query('commit');
-  await brought;
-  assert.deepEqual(await contactsOf(uuid), [other]);
 });
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {
   const own = await member('created.linked@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [own.uuid, own.id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [own.uuid, own.id])).code, 0);
   const moved = await member('created.moved@example.com');
   const other = await newContact(server, 'created.right@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [moved.uuid, other])).code, 0);
-  await bringAllMemberships(database);
+  assert.equal((await runCommand(t, server, mergeCommand, [moved.uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
@@ -282,29 +219,26 @@ test('an upgrade that a link sold to a created contact goes along when staff lin
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   const other = await newContact(server, 'created.with.upgrade.right@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
 });
 
-test('staff are refused to link a join whose created contact has bought what the other one holds', async (t) => {
+test('staff who join two persons that hold the same are told how to give one back', async (t) => {
   const { uuid, id } = await member('created.both@example.com');
   const upgrade = await upgradeByLink(server, id);
   const other = await member('created.both.right@example.com');
   await upgradeByLink(server, other.id);
   await refundJoin(server.deps, other.uuid, membershipOnly);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
-  assert.equal(code, 1);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id]);
+  assert.equal(code, 0);
   assert.match(
     out,
-    new RegExp(
-      `holds that already by join .*: npm run operator -- refund ${upgrade.uuid} --no-membership --upgrade`,
-    ),
+    new RegExp(`Both hold one, .*: npm run operator -- refund ${upgrade.uuid} --no-membership --upgrade`),
   );
-  assert.deepEqual(await contactsOf(uuid), [id]);
+  assert.deepEqual(await contactsOf(uuid), [other.id]);
 });
 
 test('an email that its joiner corrects is corrected in the contact that the join created; if HubSpot knows another by it, staff are told', async (t) => {

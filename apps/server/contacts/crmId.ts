@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/**
- * SQL: the contact that an invitation, a link or staff named for the join session. Null if nobody named a contact, or if the
- * named contact was deleted in HubSpot.
- */
-const namedContact = sql`case when not exists (
-  select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
+/** SQL: an expression about the person of a query's `join_session`, named `person` in it. */
+function ofPerson<T>(expression: RawBuilder<unknown>): RawBuilder<T> {
+  return sql<T>`(select ${expression} from person where person.id = join_session.person_id)`;
+}
+
+/** SQL: the contact that is the query's `person`; null if there is none, or if it was deleted in HubSpot. */
+const ownContact = sql`case when person.deleted_at is null then person.contact_id end`;
 
 /** SQL: the reason with which a join is refused because HubSpot never had its contact. `contactId` is an SQL expression. */
 export function unknownContact(contactId: RawBuilder<unknown>): RawBuilder<string> {
@@ -16,18 +17,27 @@ export function unknownContact(contactId: RawBuilder<unknown>): RawBuilder<strin
  * SQL: whether the contact that was named for a query's `join_session` is missing in HubSpot. Either the contact was deleted, or
  * HubSpot never had the contact and the join was refused for that reason.
  */
-export const namesNobody: RawBuilder<boolean> = sql`exists (
-  select from contact named where named.id = join_session.contact_id and (named.deleted_at is not null
-    or named.fetched_at is null and coalesce(join_session.crm_refusal = ${unknownContact(sql`named.id`)}, false)))`;
+export const namesNobody: RawBuilder<boolean> =
+  ofPerson(sql`person.contact_id is not null and (person.deleted_at is not null
+    or person.fetched_at is null and not person.made_contact
+      and coalesce(join_session.crm_refusal = ${unknownContact(sql`person.contact_id`)}, false))`);
 
 /**
  * SQL: into which kind of contact HubSpot is to write a query's `join_session`:
- * - `named`: the contact that an invitation, a link or staff named, or that this join created.
+ * - `named`: the contact that is the join's person.
  * - `shared`: a contact that has the same email and may be another person.
  * - `new`: HubSpot has no contact for the join, either not yet or not any more.
  */
-export const whose = sql`case when ${namedContact} is not null or owns_hubspot_contact then 'named'
-  when hubspot_contact_id is not null then 'shared' else 'new' end`;
+export const whose: RawBuilder<'named' | 'shared' | 'new'> =
+  sql`coalesce(${ofPerson(sql`case when ${ownContact} is not null then 'named' when person.found_contact_id is not null then 'shared' end`)}, 'new')`;
 
 /** SQL: the id of the contact into which a join session is written in HubSpot; null if there is none. */
-export const crmId = sql<string | null>`coalesce(${namedContact}, hubspot_contact_id)`;
+export const crmId: RawBuilder<string | null> = ofPerson(
+  sql`coalesce(${ownContact}, person.found_contact_id)`,
+);
+
+/** SQL: whether a query's `join_session` is written, or was written before it was deleted, into a contact. `contactId` is SQL. */
+export function isOfContact(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`join_session.person_id in (
+    select id from person where contact_id = ${contactId} union all select id from person where found_contact_id = ${contactId})`;
+}

@@ -36,7 +36,11 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     const late = pushDue({ ...server.deps, database: server.background }, hubspot);
     await waiting(trx, 1);
     assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
-    const contact = trx.selectFrom('contact').select('id').where('id', '=', second!.contact).forUpdate();
+    const contact = trx
+      .selectFrom('person')
+      .select('contact_id as id')
+      .where('contact_id', '=', second!.contact)
+      .forUpdate();
     assert.equal((await contact.noWait().execute()).length, 1);
     // The promise is returned in an object: if the callback returned the promise itself, the transaction would wait for its result.
     return { late };

@@ -33,7 +33,7 @@ export async function diffOf(
       ? {}
       : isOwn
         ? propertiesOfNamed(fields, row, values, held)
-        : propertiesForUnproven(fields, values, row.crm_known, held).properties;
+        : propertiesForUnproven(fields, values, row.crm_known, held, row.details).properties;
   return {
     contactId: id,
     changes: Object.entries(properties)

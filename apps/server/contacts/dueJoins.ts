@@ -18,11 +18,11 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { holdsBought, isContactOfJoin, joinHolds } from '../session/members.ts';
+import { alikeTo, toldWith } from '../session/alike.ts';
+import { holdsBought, joinHolds, personOf } from '../session/members.ts';
 import { isProof } from '../session/proof.ts';
-import { bringMemberships } from './bringMemberships.ts';
-import { crmId, whose } from './crmId.ts';
-import { moveContacts } from './followContacts.ts';
+import { crmId, isOfContact, whose } from './crmId.ts';
+import { followMoved } from './followContacts.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** HubSpot's largest batch. */
@@ -71,12 +71,12 @@ export interface DueJoin {
 }
 
 /**
- * SQL: whether the payer of `session` holds a membership by any join. If so, the payer's status in HubSpot is `member`, even if the
- * membership of this join has ended.
+ * SQL: whether a membership is held by the person of `session`, by likely the same ones, or by others who are written into the same
+ * contact. If so, the status in HubSpot is `member`, even if the membership of this join has ended.
  */
 const payerHolds = sql`exists (
-    select from join_session other join membership held on held.session_uuid = other.uuid
-    where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
+    select from ${toldWith(sql`session.person_id`)} as payer (id)
+    join membership held on held.person_id = payer.id and held.type = 'membership' and held.is_held)`;
 /**
  * SQL: a subquery with three columns.
  * - `others`: the paid joins, other than `session`, whose proven contact is the contact of `session`.
@@ -90,7 +90,7 @@ const joinsOfContact = sql`(
   from (
     select coalesce(array_agg(uuid), '{}') as others, max(paid_at) as last_paid_at from join_session other
     where paid_at is not null and other.uuid <> session.uuid
-      and ${isContactOfJoin('session.crm_id', 'other')}
+      and other.person_id = ${personOf('session.crm_id')}
   ) as paid)`;
 /** SQL: whether one of the `others` of {@link joinsOfContact} holds a membership. */
 const othersHold = sql`exists (
@@ -102,14 +102,19 @@ const othersHold = sql`exists (
  * - The other join has the same payer as `session` and has this proven contact, and the contact holds no membership that was
  *   bought here.
  */
-export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
+export function mayBeTheirStatus(
+  contactId: string | RawBuilder<unknown>,
+  session: string,
+): RawBuilder<boolean> {
+  const inQuery = typeof contactId === 'string' ? sql.ref(contactId) : contactId;
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
   return sql<boolean>`(exists (
+      select from join_session teller join person guest on guest.id = teller.person_id
+      where guest.found_contact_id = ${inQuery} and ${toldMember})
+    or not ${holdsBought(personOf(inQuery), 'membership')} and exists (
       select from join_session teller
-      where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true and ${toldMember})
-    or not ${holdsBought(contactId, 'membership')} and exists (
-      select from join_session teller
-      where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
+      where teller.person_id = ${personOf(inQuery)} and ${toldMember}
+        and teller.person_id in ${alikeTo(sql.ref(`${session}.person_id`))}))`;
 }
 
 /** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
@@ -120,10 +125,10 @@ const FRESH_MINUTES = 10;
  * sent a status to the contact, or if another join has sent the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
-  and exists (select from contact where contact.id = session.contact_id
+  and exists (select from person where person.id = session.person_id and not made_contact
     and (is_member or fetched_at is null or fetched_at < session.paid_at - make_interval(mins => ${FRESH_MINUTES})))
   and not exists (select from join_session teller
-    where (teller.contact_id = session.contact_id or teller.hubspot_contact_id = session.contact_id)
+    where teller.person_id in (select session.person_id union all select id from person where found_contact_id = session.crm_id)
       and teller.uuid <> session.uuid and teller.crm_known ->> 'membershipStatus' = ${MEMBER}))`;
 
 /**
@@ -132,7 +137,8 @@ const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? '
  * join that bought a membership sends a status. Any other join could overwrite the status of somebody whom staff have made a member
  * by hand.
  */
-const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
+const columns = sql`session.uuid, whose, crm_id, whose = 'named' and (select made_contact from person where person.id = session.person_id) as is_own, state,
+  coalesce(case when state = 'paid' then (select person.details from person where person.id = session.person_id) end, details) as details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
   (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
       where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int
@@ -149,7 +155,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
       from payment join order_snapshot using (session_uuid, kind, revision)
       where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
   (select min(created_at) from document where session_uuid = any(joins) and ${isProof}) as transcript_at,
-  coalesce(crm_id = session.contact_id, false) and ${mayHaveBeenMember} as may_have_been_member,
+  whose = 'named' and ${mayHaveBeenMember} as may_have_been_member,
   details is null and erased_at is null
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
@@ -235,7 +241,7 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
 /**
  * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and a join
  * that was {@link overtaken} becomes due again. Also, in the same transaction:
- * - The mirror gets the status that was sent, unless the join has changed meanwhile.
+ * - HubSpot's status of a contact whose join has sent one says no more than our memberships.
  * - A status that a join in `sent` has written is also recorded in the other joins with this proven contact that have sent a
  *   status. Otherwise such a join would assume that HubSpot still has its own status, and would not send it again.
  * - Notices are written, the same text only once for a join.
@@ -256,7 +262,8 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       revision: row.profile_revision,
       known,
       contact: row.crm_id,
-      is_member: status === undefined ? null : status === MEMBER,
+      is_status_told: status !== undefined && row.whose !== 'shared',
+      has_ended: status !== undefined && status !== MEMBER,
       written: properties[statusProperty] ?? null,
       is_proven_sale: row.whose === 'named' && row.paid_at !== null,
       has_emptied: row.whose === 'shared' && Object.values(properties).includes(''),
@@ -265,22 +272,21 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     };
   });
   const again = await overtaken(deps, sent);
-  const uuids = sql`any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
   const contacts = sql`any(${rows.map(({ contact }) => contact)}::text[])`;
   await deps.database.transaction().execute(async (trx) => {
     await lockInOrder(
       trx,
-      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} or contact_id = ${contacts} and crm_known ? 'membershipStatus'`,
+      sql`uuid in (select unnest(${rows.map(({ uuid }) => uuid)}::uuid[]) union all select uuid from join_session where ${isOfContact(contacts)})`,
     );
-    await sql`select from contact where id = ${contacts} order by id for no key update`.execute(trx);
+    await sql`select from person where contact_id = ${contacts} order by id for no key update`.execute(trx);
     await sql`update join_session set ${hubspotIsToHear} where uuid = any(${again}::uuid[])`.execute(trx);
     await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
-        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, is_proven_sale boolean, has_emptied boolean, kind text, message text)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_status_told boolean, has_ended boolean, is_proven_sale boolean, has_emptied boolean, kind text, message text)
     ), mirrored as (
-      update contact set is_member = sent.is_member from sent join join_session using (uuid)
-      where contact.id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
+      update person set is_member = false from sent join join_session using (uuid)
+      where person.contact_id = sent.contact and sent.is_status_told and profile_revision = sent.revision
     ), told as (
       insert into staff_notice (kind, session_uuid, message)
       select kind, uuid, message from sent
@@ -288,10 +294,10 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
         and not exists (select from staff_notice earlier
           where earlier.session_uuid = sent.uuid and earlier.kind = sent.kind and earlier.message = sent.message)
     ), beside as (
-      update join_session other set ${hubspotIsToHear} from sent
-      where other.hubspot_contact_id = sent.contact and other.owns_hubspot_contact is not true
+      update join_session other set ${hubspotIsToHear} from sent, person guest
+      where guest.id = other.person_id and guest.found_contact_id = sent.contact
         and other.uuid not in (select uuid from sent)
-        and (sent.is_member = false and ${joinHolds('other.uuid', 'membership')}
+        and (sent.has_ended and ${joinHolds('other.uuid', 'membership')}
           or has_emptied and other.paid_at is not null
           or is_proven_sale and exists (
             select from jsonb_each_text(other.crm_known) as told where key = any(${ofProvenAlone}::text[]) and value <> ''))
@@ -301,7 +307,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     await sql`
       update join_session other set crm_known = crm_known || jsonb_build_object('membershipStatus', written)
       from json_to_recordset(${JSON.stringify(rows)}::json) as sent (uuid uuid, contact text, written text)
-      where written is not null and ${isContactOfJoin('sent.contact', 'other')}
+      where written is not null and other.person_id = ${personOf('sent.contact')}
         and crm_known ? 'membershipStatus' and other.uuid <> sent.uuid`.execute(trx);
   });
 }
@@ -339,10 +345,10 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 }
 
 /**
- * Records the contact of each join. If the join created the contact, the join's memberships are moved there. If another join
- * created the contact, the contact does not count as this join's own. A contact that is not the join's own is recorded only if
- * the join has not changed since it was sent: a corrected email may lead to another contact. The recorded values of
- * {@link joinFields} are cleared, since they were sent to another contact.
+ * Records the contact of each join. If the join created the contact, the contact is the join's person, who takes over what the mirror
+ * has read of it; if another person's join had created it, it was merely found. A found contact is recorded only if the join has not
+ * changed since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared,
+ * since they were sent to another contact. The paid joins of a contact that was found become due: its status counts one more person.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -354,35 +360,84 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   }));
   await deps.database.transaction().execute(async (trx) => {
     const uuids = rows.map(({ uuid }) => uuid);
-    await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
-    const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
-    update join_session set crm_known = crm_known - ${joinFields}::text[], hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
-        select from join_session other
-        where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
-    from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
-    where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)
-    returning join_session.uuid, owns_hubspot_contact as "isOwn"`.execute(trx);
-    const own = noted.filter(({ isOwn }) => isOwn).map(({ uuid }) => uuid);
-    await moveContacts(trx, await replacedBy(trx, own));
-    await bringMemberships(trx, own);
+    const ofContacts = isOfContact(sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`);
+    await lockInOrder(
+      trx,
+      sql`uuid in (select unnest(${uuids}::uuid[]) union all select uuid from join_session where ${ofContacts})`,
+    );
+    const { rows: noted } = await sql<{
+      uuid: string;
+      personId: number;
+      contactId: string;
+      isOwn: boolean;
+      before: string | null;
+    }>`
+    with noted as (
+      update join_session set crm_known = crm_known - ${joinFields}::text[]
+      from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
+      where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)
+      returning noted.uuid, person_id, noted.contact_id, noted.is_own)
+    select noted.uuid, person_id as "personId", noted.contact_id as "contactId", person.contact_id as before,
+      is_own and not exists (
+        select from person other where other.contact_id = noted.contact_id and other.made_contact and other.id <> person_id) as "isOwn"
+    from noted join person on person.id = person_id`.execute(trx);
+    for (const { uuid, personId, contactId, isOwn, before } of noted) {
+      if (!isOwn)
+        await sql`
+          with found as (
+            update person set found_contact_id = ${contactId} where id = ${personId} and found_contact_id is distinct from ${contactId}
+            returning id)
+          update join_session set ${hubspotIsToHear}
+          where ${isOfContact(sql`${contactId}`)} and paid_at is not null and person_id <> all(select id from found)
+            and exists (select from found)`.execute(trx);
+      else if (before !== contactId) await becomeContact(trx, personId, { uuid, contactId, before });
+    }
   });
 }
 
 /**
- * Returns the contacts that were deleted in HubSpot (`old`) and to which memberships of these joins still belong. For each,
- * `present` is the contact that the join has created in its place.
+ * Makes a contact that the join `uuid` has created its person. `before` is the person's former contact, which HubSpot has deleted: its
+ * id goes on naming the person.
  */
-async function replacedBy(
+async function becomeContact(
   trx: Transaction<Tables>,
-  joins: readonly string[],
-): Promise<{ old: string; present: string }[]> {
-  const { rows } = await sql<{ old: string; present: string }>`
-    select distinct on (gone.id) gone.id as old, hubspot_contact_id as present
-    from join_session join membership on session_uuid = uuid join contact gone on gone.id = membership.contact_id
-    where uuid = any(${joins}::uuid[]) and gone.deleted_at is not null and gone.id <> hubspot_contact_id`.execute(
-    trx,
-  );
-  return rows;
+  personId: number,
+  { uuid, contactId, before }: { uuid: string; contactId: string; before: string | null },
+): Promise<void> {
+  const { rows } = await sql<{
+    id: number;
+    profile: string;
+    email: string | null;
+    words: string;
+    fetched_at: Date | null;
+  }>`
+    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
+    returning id, profile::text, email, words, fetched_at`.execute(trx);
+  const [read] = rows;
+  await sql`
+    update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
+      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
+      words = words || ${read ? ` ${read.words}` : ''}
+    where id = ${personId}`.execute(trx);
+  if (read) {
+    await sql`
+      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
+      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
+    await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
+    await followMoved(trx, sql`(${read.id})`);
+    for (const table of ['invitation', 'document'] as const)
+      await sql`update ${sql.table(table)} set person_id = ${personId} where person_id = ${read.id}`.execute(
+        trx,
+      );
+  }
+  // Other paid joins of the person have sent their values to the former contact, or to none.
+  await sql`
+    update join_session set crm_known = crm_known - ${joinFields}::text[], ${hubspotIsToHear}
+    where person_id = ${personId} and paid_at is not null and uuid <> ${uuid}`.execute(trx);
+  if (before !== null)
+    await sql`insert into person (contact_id, deleted_at, merged_into) values (${before}, now(), ${personId})`.execute(
+      trx,
+    );
 }
 
 /** Puts joins of a batch back: they are due immediately, so that the next batch takes them. */

@@ -34,12 +34,12 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`
     with due as (
-      select id from contact where fill_at <= now()
+      select id from person where fill_at <= now()
         and not exists (select from crm_budget where name = 'call' and blocked_until > now())
       order by fill_at limit ${BATCH} for no key update skip locked
     )
-    update contact set fill_at = now() + make_interval(secs => ${RETRY_SECONDS})
-    from due where contact.id = due.id returning contact.id`.execute(deps.database);
+    update person set fill_at = now() + make_interval(secs => ${RETRY_SECONDS})
+    from due where person.id = due.id returning contact_id as id`.execute(deps.database);
   if (rows.length === 0) return { taken: 0, more: false };
   try {
     await fill(
@@ -60,11 +60,11 @@ async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]):
   try {
     const found = await hubspot.readContacts(ids, readProperties(fields));
     await takeIn(deps.database, hubspot, fields, ids, found);
-    await sql`update contact set fill_at = null where id = any(${ids})`.execute(deps.database);
+    await sql`update person set fill_at = null where contact_id = any(${ids})`.execute(deps.database);
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
     if (ids.length === 1) {
-      await sql`update contact set fill_at = now() + make_interval(secs => ${REFUSED_SECONDS}) where id = ${ids[0]!}`.execute(
+      await sql`update person set fill_at = now() + make_interval(secs => ${REFUSED_SECONDS}) where contact_id = ${ids[0]!}`.execute(
         deps.database,
       );
       return;

@@ -5,9 +5,11 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
-import { joinHolds } from '../session/members.ts';
+import { joinHolds, personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
+import { isOfContact } from './crmId.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 import { dueFromNow, hubspotIsToHear } from './tellHubspot.ts';
 
@@ -49,9 +51,15 @@ export async function takeIn(
   // of a contact that was merged before the mirror has ever read it.
   if (moved.length > 0)
     await sql`
-      insert into contact (id, merged_into)
-      select id, present from json_to_recordset(${JSON.stringify(moved)}::json) as moved (id text, present text)
-      on conflict (id) do update set merged_into = excluded.merged_into`.execute(database);
+      insert into person (contact_id, merged_into)
+      select moved.id, ${personOf('present')} from json_to_recordset(${JSON.stringify(moved)}::json) as moved (id text, present text)
+      on conflict (contact_id) do update set merged_into = excluded.merged_into`.execute(database);
+  // Nobody is merged into a row that is merged itself.
+  if (moved.length > 0)
+    await sql`
+      update person set merged_into = former.merged_into from person former
+      where former.contact_id = any(${moved.map(({ id }) => id)}::text[]) and person.merged_into = former.id
+        and former.merged_into is not null`.execute(database);
   await forgetContacts(
     database,
     hubspot,
@@ -59,15 +67,14 @@ export async function takeIn(
   );
 }
 
-/** SQL: whether a query's `contact` is known neither as deleted nor as merged. */
-export const isThere = sql<boolean>`deleted_at is null and merged_into is null`;
+/** SQL: whether a query's `person` has a contact that is known neither as deleted nor as merged. */
+export const isThere = sql<boolean>`contact_id is not null and deleted_at is null and merged_into is null`;
 
 /**
- * SQL: whether HubSpot once had a query's `contact`: the mirror has read the contact, or a join created it. A missing contact
- * that HubSpot never had (only an import or a link brought its id) does not count as deleted.
+ * SQL: whether HubSpot once had the contact of a query's `person`: the mirror has read the contact, or a join created it. A missing
+ * contact that HubSpot never had (only an import or a link brought its id) does not count as deleted.
  */
-export const wasAtHubspot = sql<boolean>`(fetched_at is not null
-  or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`;
+export const wasAtHubspot = sql<boolean>`(fetched_at is not null or made_contact)`;
 
 /**
  * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into such a contact and hold a membership
@@ -80,28 +87,30 @@ async function forgetContacts(
 ): Promise<void> {
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select id from contact where id = any(${ids}) and ${isThere} and ${wasAtHubspot}`.execute(database);
+    select contact_id as id from person where contact_id = any(${ids}) and ${isThere} and ${wasAtHubspot}`.execute(
+    database,
+  );
   if (rows.length === 0) return;
   await requireSameAccount(database, hubspot);
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
-  const isTheirs = sql<boolean>`(contact_id = ${gone} or hubspot_contact_id = ${gone})`;
+  const isTheirs = isOfContact(gone);
   await database.transaction().execute(async (trx) => {
-    // Locks the joins before the contacts, and in the order of their uuids. Payments lock in the same order, so deadlocks cannot
+    // Locks the joins before the persons, and in the order of their uuids. Payments lock in the same order, so deadlocks cannot
     // occur.
     await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
     await sql`
       with due as (
-        update join_session set ${hubspotIsToHear},
-          owns_hubspot_contact = case when hubspot_contact_id = ${gone} then null else owns_hubspot_contact end,
-          hubspot_contact_id = case when hubspot_contact_id = ${gone} then null else hubspot_contact_id end
+        update join_session set ${hubspotIsToHear}
         where ${isTheirs} and exists (select from membership where session_uuid = uuid and is_held)
         returning uuid
       )
       update document set crm_note_id = null, crm_next_try_at = now() from due
       where session_uuid = due.uuid and crm_note_id is not null`.execute(trx);
+    await sql`update person set found_contact_id = null where found_contact_id = ${gone}`.execute(trx);
     await sql`
-      update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
-      where id = ${gone} and ${isThere}`.execute(trx);
+      update person set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null,
+        words = case when details is null then '' else words end, likeness = case when details is null then null else likeness end
+      where contact_id = ${gone} and ${isThere}`.execute(trx);
   });
 }
 
@@ -133,64 +142,116 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Moves invitations, joins, memberships and documents of merged contacts (`old`) to the contacts that remain (`present`), so that
- * one person does not buy twice. If the remaining contact already holds a membership of the same type, the merged contact's
- * membership is not moved, and staff get a notice to refund one of the two. A join that is being paid is not moved; a later call
- * moves it.
+ * Joins the persons of merged contacts (`old`) with the persons of the contacts that remain (`present`), so that one person does
+ * not buy twice: moves their invitations, joins, memberships and documents. If both hold a membership of the same type, staff get a
+ * notice to refund one of the two. A join that is being paid is not moved; a later call moves it.
  */
 export async function moveContacts(
   trx: Kysely<Tables>,
   merges: readonly { old: string; present: string }[],
 ): Promise<void> {
   if (merges.length === 0) return;
-  const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
+  const given = sql`json_to_recordset(${JSON.stringify(merges)}::json) as given (old text, present text)`;
   // Adds the remaining contacts to the mirror if it lacks them: a join may have created such a contact just now.
-  await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Locks the join sessions before their memberships, by uuid. All transactions lock in this order, to avoid deadlocks.
   await sql`
-    select from join_session
-    where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})
-    order by uuid for no key update`.execute(trx);
-  await sql`
-    update join_session set contact_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
-    where contact_id = merged.old and paying_since is null`.execute(trx);
-  await sql`
-    update join_session set hubspot_contact_id = merged.present, ${isToHear(sql`owns_hubspot_contact`)} from ${merged}
-    where hubspot_contact_id = merged.old`.execute(trx);
-  await sql`
-    with moving as (
-      select membership.session_uuid, membership.type, merged.present, is_held,
-        row_number() over (partition by merged.present, membership.type, is_held order by membership.created_at) as turn
-      from membership join ${merged} on membership.contact_id = merged.old
-    )
-    update membership set contact_id = moving.present from moving
-    where membership.session_uuid = moving.session_uuid and membership.type = moving.type and (not moving.is_held or moving.turn = 1 and not exists (
-      select from membership held where held.contact_id = moving.present and held.type = moving.type and held.is_held))`.execute(
+    insert into person (contact_id) select distinct present from ${given} order by present on conflict do nothing`.execute(
     trx,
   );
-  const { rows: left } = await sql<HeldTwice & { old: string; present: string }>`
-    select left_over.session_uuid as uuid, old, present, array_agg(distinct left_over.type::text) as types,
-      array_agg(distinct held.session_uuid::text) as others
-    from ${merged} join membership left_over on left_over.contact_id = merged.old and left_over.is_held
-      join membership held on held.contact_id = merged.present and held.is_held and held.type = left_over.type
-    group by left_over.session_uuid, old, present`.execute(trx);
-  for (const join of left)
+  const { rows } = await sql<{ old: number; present: number; oldContact: string; presentContact: string }>`
+    select old.id as old, present.id as present, given.old as "oldContact", given.present as "presentContact"
+    from ${given} join person old on old.contact_id = given.old join person present on present.contact_id = given.present`.execute(
+    trx,
+  );
+  // Staff had joined the person that remains in HubSpot with the one that is merged there: now it is the other way round.
+  await sql`
+    update person set merged_into = null from json_to_recordset(${JSON.stringify(rows)}::json) as merged (old bigint, present bigint)
+    where person.id = present and merged_into = old`.execute(trx);
+  const merged = sql`json_to_recordset(${JSON.stringify(rows)}::json) as merged (old bigint, present bigint, "oldContact" text, "presentContact" text)`;
+  // Locks the join sessions before their persons, by uuid. All transactions lock in this order, to avoid deadlocks.
+  await sql`
+    select from join_session
+    where person_id in (select old from ${merged})
+      or person_id in (select id from person where found_contact_id in (select old from ${given}))
+    order by uuid for no key update`.execute(trx);
+  // Of whom nothing was paid takes over the details of a person who has paid; of whom nothing is known those of anybody.
+  const hasPaid = (person: string) =>
+    sql`exists (select from join_session where person_id = ${sql.ref(`${person}.id`)} and state = 'paid')`;
+  await sql`
+    update person set details = known.details, likeness = known.likeness
+    from (
+      select distinct on (present) present, former.details, former.likeness, ${hasPaid('former')} as has_paid
+      from ${merged} join person former on former.id = old where former.details is not null
+      order by present, has_paid desc, old
+    ) as known
+    where person.id = present and (person.details is null or has_paid and not ${hasPaid('person')})`.execute(
+    trx,
+  );
+  await sql`
+    update person set words = ${wordsWith(sql`known.words`)}
+    from (
+      select present, string_agg(former.words, ' ') as words from ${merged} join person former on former.id = old group by present
+    ) as known where person.id = present`.execute(trx);
+  await sql`
+    update join_session set person_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
+    where person_id = merged.old and paying_since is null`.execute(trx);
+  const { rows: moved } = await sql<{ uuid: string; from: string }>`
+    select distinct session_uuid as uuid, "oldContact" as from from membership join ${merged} on person_id = old`.execute(
+    trx,
+  );
+  await sql`
+    update join_session set ${isToHear(sql`false`)} from person, ${given}
+    where person.id = person_id and found_contact_id = given.old`.execute(trx);
+  await sql`update person set found_contact_id = given.present from ${given} where found_contact_id = given.old`.execute(
+    trx,
+  );
+  await followMoved(trx, sql`(select old from ${merged})`);
+  await tellOfTwice(trx, new Map(moved.map(({ uuid, from }) => [uuid, from])));
+  await sql`update invitation set person_id = merged.present from ${merged} where person_id = merged.old`.execute(
+    trx,
+  );
+  await sql`update document set person_id = merged.present from ${merged} where person_id = merged.old`.execute(
+    trx,
+  );
+  await sql`
+    update person set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null,
+      likeness = null, words = ''
+    from ${merged} where (person.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
+    trx,
+  );
+}
+
+/**
+ * Tells staff of joins whose membership or upgrade was moved to a person who holds the same by another join. `moved` has the contact
+ * from which each join was moved.
+ */
+async function tellOfTwice(trx: Kysely<Tables>, moved: ReadonlyMap<string, string>): Promise<void> {
+  const isMoved = sql`session_uuid = any(${[...moved.keys()]}::uuid[])`;
+  const { rows } = await sql<HeldTwice & { contactId: string }>`
+    with held as (
+      select session_uuid, type, person_id, ${isMoved} as is_moved,
+        row_number() over (partition by person_id, type order by ${isMoved}, created_at, id) as turn
+      from membership where is_held and person_id in (select person_id from membership where ${isMoved})
+    )
+    select second.session_uuid as uuid, contact_id as "contactId", array_agg(distinct second.type::text) as types,
+      array_agg(distinct first.session_uuid::text) as others
+    from held second join held first using (person_id, type) join person on person.id = person_id
+    where second.is_moved and second.turn > 1 and first.turn = 1
+    group by second.session_uuid, contact_id`.execute(trx);
+  for (const { contactId, ...join } of rows)
     await tellOfHeldTwice(
       trx,
       MERGED_TWICE,
       join,
-      `Contact ${join.old} was merged into ${join.present} in HubSpot, and both hold`,
+      `Contact ${moved.get(join.uuid)} was merged into ${contactId} in HubSpot, and both hold`,
       ' bought here,',
     );
-  await sql`update invitation set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
-    trx,
-  );
-  await sql`update document set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
-    trx,
-  );
+}
+
+/** Moves the memberships of persons (`from` is SQL for their ids) to the persons of the joins that bought them. */
+export async function followMoved(trx: Kysely<Tables>, from: RawBuilder<unknown>): Promise<void> {
   await sql`
-    update contact set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null
-    from ${merged} where (contact.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
+    update membership set person_id = join_session.person_id from join_session
+    where membership.person_id in ${from} and uuid = session_uuid and join_session.person_id is distinct from membership.person_id`.execute(
     trx,
   );
 }

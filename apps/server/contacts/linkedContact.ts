@@ -25,8 +25,8 @@ export async function linkedContact(
     throw cannotLookUp();
   }
   await sql`
-    insert into contact (id, fill_at) values (${contactId}, ${found === 'unavailable' ? sql`now()` : null})
-    on conflict (id) do nothing`.execute(deps.database);
+    insert into person (contact_id, fill_at) values (${contactId}, ${found === 'unavailable' ? sql`now()` : null})
+    on conflict (contact_id) do nothing`.execute(deps.database);
   return found;
 }
 

@@ -24,7 +24,7 @@ async function recovery(): Promise<void> {
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
-  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.deps.database);
+  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.deps.database);
 }
 
 /** Creates contacts in HubSpot that the mirror does not have. Returns their ids. */
@@ -80,7 +80,7 @@ const kinds = ['init', 'checkout', 'resume'] as const;
 
 async function mirrored(id: string) {
   const { rows } = await sql<{ name: string | null; is_filled: boolean }>`
-    select profile ->> 'firstName' as name, fetched_at is not null as is_filled from contact where id = ${id}`.execute(
+    select profile ->> 'firstName' as name, fetched_at is not null as is_filled from person where contact_id = ${id}`.execute(
     server.deps.database,
   );
   return rows[0];
@@ -249,7 +249,7 @@ test('while HubSpot is down what is to be filled waits, and asks no more often t
   const [id] = await mailed(1);
   await outage();
   assert.equal((await press.init(id!)).status, 200);
-  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.deps.database);
+  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );

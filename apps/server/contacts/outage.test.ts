@@ -18,10 +18,10 @@ const server = await sharedServer();
 async function invite(prefix: string): Promise<void> {
   await sql`
     with people as (
-      insert into contact (id, profile, email) select ${prefix} || n, '{"firstName": "Imported"}', ${prefix} || n || '@example.com'
-      from generate_series(1, ${JOINS}::int) n returning id
+      insert into person (contact_id, profile, email) select ${prefix} || n, '{"firstName": "Imported"}', ${prefix} || n || '@example.com'
+      from generate_series(1, ${JOINS}::int) n returning id, contact_id
     )
-    insert into invitation (code, contact_id) select 'OUT' || id, id from people`.execute(
+    insert into invitation (code, person_id) select 'OUT' || contact_id, id from people`.execute(
     server.deps.database,
   );
 }
@@ -78,7 +78,7 @@ for (const [what, prefix, faults] of outages)
     );
     await deliver(server);
     await server.hubspotFault(null);
-    await sql`update join_session set contact_id = null where contact_id like ${`${prefix}%`}`.execute(
+    await sql`update person set contact_id = null where contact_id like ${`${prefix}%`}`.execute(
       server.deps.database,
     );
     await sql`update join_session set crm_refusal = null`.execute(server.deps.database);
@@ -90,8 +90,10 @@ for (const [what, prefix, faults] of outages)
       name: string;
       behind: boolean;
     }>`
-      select hubspot_contact_id as contact_id, owns_hubspot_contact as is_own, lower(details ->> 'personalEmail') as email, details ->> 'firstName' as name, profile_revision <> crm_revision as behind
-      from join_session where details ->> 'personalEmail' like ${`${prefix}%`}`.execute(server.deps.database);
+      select contact_id, made_contact as is_own, lower(join_session.details ->> 'personalEmail') as email, join_session.details ->> 'firstName' as name, profile_revision <> crm_revision as behind
+      from join_session join person on person.id = person_id where join_session.details ->> 'personalEmail' like ${`${prefix}%`}`.execute(
+      server.deps.database,
+    );
     assert.equal(rows.length, JOINS);
     for (const { is_own, behind } of rows) assert.deepEqual([behind, is_own], [false, true]);
     const idOf = (row: { contact_id: string }) => row.contact_id;

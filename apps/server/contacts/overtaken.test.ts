@@ -16,6 +16,7 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { isMemberNow } from '../session/members.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -58,9 +59,9 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
 const isMemberHere = async (id: string) =>
   (
     await deps.database
-      .selectFrom('contact')
-      .select('is_member')
-      .where('id', '=', id)
+      .selectFrom('person')
+      .select(isMemberNow('person.id').as('is_member'))
+      .where('contact_id', '=', id)
       .executeTakeFirstOrThrow()
   ).is_member;
 

@@ -130,10 +130,10 @@ test('a record on which HubSpot fails every time keeps no other from being deliv
 });
 
 test('a contact that HubSpot does not know is set aside with its reason and blocks no other', async () => {
-  await sql`insert into contact (id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
+  await sql`insert into person (contact_id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
     server.deps.database,
   );
-  await sql`insert into invitation (code, contact_id) values ('IMPORTED7', '777777')`.execute(
+  await sql`insert into invitation (code, person_id) values ('IMPORTED7', (select id from person where contact_id = '777777'))`.execute(
     server.deps.database,
   );
   const client = server.client();
@@ -189,10 +189,11 @@ test('of more joins than one batch has, those that have waited longest come firs
   const { background } = server;
   await sql`update join_session set crm_revision = profile_revision`.execute(background);
   await sql`
-    insert into join_session (state, origin, programme, details, profile_revision, crm_next_try_at, crm_attempts)
-    select 'ordering', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || jsonb_build_object('firstName', n),
-      2, now() - make_interval(mins => n), case n when 102 then 50 else 0 end
-    from generate_series(1, 102) n`.execute(background);
+    with persons as (insert into person (profile) select '{}' from generate_series(1, 102) returning id)
+    insert into join_session (person_id, state, origin, programme, details, profile_revision, crm_next_try_at, crm_attempts)
+    select id, 'ordering', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || jsonb_build_object('firstName', n),
+      2, now() - make_interval(mins => n::int), case n when 102 then 50 else 0 end
+    from (select id, row_number() over () as n from persons) as numbered`.execute(background);
   const taken = async () =>
     (await takeDue({ ...server.deps, database: background })).map(({ details }) =>
       Number(details!.firstName),

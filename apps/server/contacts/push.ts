@@ -19,7 +19,6 @@ import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hub
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
-import { presentId } from '../session/members.ts';
 import { requireSameAccount } from './account.ts';
 import { crmId, unknownContact, whose } from './crmId.ts';
 import {
@@ -164,16 +163,16 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
   const before = JSON.stringify(rows.map(({ uuid, crm_id }) => ({ uuid, crm_id })));
   await sql`
     with session as (
-      select uuid, contact_id is null as is_unnamed, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
+      select uuid, person_id, ${crmId} as crm_id, ${whose} as whose from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
       order by uuid for no key update
     ), stays as (
-      select session.uuid, session.crm_id, is_unnamed, ${presentId(sql`session.crm_id`)} <> session.crm_id as is_merged
-      from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid)
+      select session.uuid, session.crm_id, session.person_id, whose = 'shared' or made_contact as is_unnamed, merged_into is not null as is_merged
+      from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid) join person on person.id = session.person_id
       where session.crm_id = before.crm_id
+    ), detached as (
+      update person set found_contact_id = null from stays where person.id = stays.person_id and is_unnamed
     )
     update join_session set crm_next_try_at = now() + case when stays.is_merged then interval '1 minute' else interval '0' end,
-      hubspot_contact_id = case when stays.is_unnamed then null else join_session.hubspot_contact_id end,
-      owns_hubspot_contact = case when stays.is_unnamed then null else join_session.owns_hubspot_contact end,
       crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else ${unknownContact(sql`stays.crm_id`)} end
     from session left join stays using (uuid)
     where join_session.uuid = session.uuid`.execute(deps.database);
@@ -196,6 +195,7 @@ function plan(
     values,
     row.crm_known,
     present ?? {},
+    row.details,
   );
   const notice = statusInTheWay === null ? null : toldInTheWay(row, statusInTheWay);
   return { row, properties, known: written, notice };
@@ -234,7 +234,7 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
   const repair =
     status === MEMBER && !may_be_their_status
       ? `If it is the same person, they have paid twice: ${operatorRefund(uuid, '--upgrade', '--items all')}`
-      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
+      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- person merge ${uuid} ${crm_id}`;
   return { kind: UNPROVEN, message: `${what} ${repair}` };
 }
 
@@ -303,9 +303,8 @@ async function refuseNameless(deps: Deps, hubspot: HubspotClient, rows: readonly
   if (nameless.length === 0) return;
   const uuids = nameless.map(({ uuid }) => uuid);
   const { rows: named } = await sql<{ id: string }>`
-    select distinct contact_id as id from join_session where uuid = any(${uuids}::uuid[]) and contact_id is not null`.execute(
-    deps.database,
-  );
+    select distinct contact_id as id from join_session join person on person.id = person_id
+    where uuid = any(${uuids}::uuid[]) and contact_id is not null`.execute(deps.database);
   await lookAtContacts(
     deps.database,
     hubspot,
@@ -335,7 +334,7 @@ function refusalOfNameless(uuid: string): Refused {
     reason,
     notice: {
       kind: CONTACT_GONE,
-      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- contacts link ${uuid} CONTACT`,
+      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`,
     },
   };
 }

@@ -26,10 +26,11 @@ const requests = () => requestsTo(server.hubspotUrl);
 /** Inserts finished joins that are due now. HubSpot has no contacts for them. */
 async function finishJoins(word: string, joins: number): Promise<void> {
   await sql`
-    insert into join_session (state, origin, programme, details, paid_at, profile_revision, created_at)
-    select 'paid', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
+    with persons as (insert into person (profile) select '{}' from generate_series(1, ${joins}::int) returning id)
+    insert into join_session (person_id, state, origin, programme, details, paid_at, profile_revision, created_at)
+    select id, 'paid', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
           'personalEmail', ${word} || n || '@example.com')::jsonb, now(), 2, now()
-    from generate_series(1, ${joins}::int) n`.execute(server.background);
+    from (select id, row_number() over () as n from persons) as numbered`.execute(server.background);
 }
 
 /** Simulates `seconds` in steps of ten seconds. In each step, sends the joins that are due. */

@@ -26,8 +26,10 @@ const submit = async (code: string, more: object) => {
 const rowsOf = async (uuids: readonly string[]) =>
   (
     await sql<{ uuid: string; contact: string | null; refusal: string | null; is_due: boolean }>`
-      select uuid, coalesce(contact_id, hubspot_contact_id) as contact, crm_refusal as refusal, profile_revision <> crm_revision as is_due
-      from join_session where uuid = any(${uuids})`.execute(server.background)
+      select uuid, coalesce(contact_id, found_contact_id) as contact, crm_refusal as refusal, profile_revision <> crm_revision as is_due
+      from join_session join person on person.id = person_id where uuid = any(${uuids})`.execute(
+      server.background,
+    )
   ).rows;
 
 test('joins whose email HubSpot alone refuses arrive without it, each as a contact of its own, and staff read which', async (t) => {

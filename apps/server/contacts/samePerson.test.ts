@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -18,11 +19,11 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { reconcile } from '../settlement/reconcile.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
-import { linkCommand } from './commands.ts';
-import { linkJoin } from './linkJoin.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -104,7 +105,7 @@ test('a join is not linked to a contact who is a member already: its refund woul
   const id = await newContact(server, 'member.already@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'member.already@example.com' });
   await deliver(server);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   await refundJoin(server.deps, uuid, everything);
@@ -117,19 +118,19 @@ test('a join that has made the contact with its email a member is not linked to 
   const uuid = await paidSchoolJoin({ personalEmail: 'made.member@example.com' });
   await deliver(server);
   const byHand = await newContact(server, 'made.by.hand@example.com', { membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, byHand]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, byHand]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   assert.equal(await statusOf(made), 'member');
 });
 
-test('a join whose money went back is not linked: it makes nobody former who is something else', async (t) => {
-  const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'prospect' });
+test('a join whose money went back is not joined with a member: it makes nobody former who is something else', async (t) => {
+  const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'prospect.still@example.com' });
   await refundJoin(server.deps, uuid, everything);
-  const { code } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code } = await runCommand(t, server, mergeCommand, [uuid, id]);
   await deliver(server);
-  assert.deepEqual([code, await statusOf(id)], [1, 'prospect']);
+  assert.deepEqual([code, await statusOf(id)], [1, 'member']);
 });
 
 test('a join is linked to a contact who holds nothing of what it still holds', async (t) => {
@@ -144,13 +145,13 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
   await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, '103']);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '103']);
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal(await statusOf('103'), 'member');
 });
 
-test('a join with the upgrade that a contact holds alone is linked once the upgrade went back, as staff are told', async (t) => {
+test('of two who hold an upgrade each and are one person, one upgrade goes back, as staff are told', async (t) => {
   const upgraded = async (code: string, personalEmail: string) => {
     const client = server.client();
     const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
@@ -162,12 +163,13 @@ test('a join with the upgrade that a contact holds alone is linked once the upgr
   const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
-  const refused = await runCommand(t, server, linkCommand, [uuid, id]);
-  assert.match(refused.out, new RegExp(`holds that already by join ${theirs}`));
-  const [, args] = /operator -- refund (.*)$/m.exec(refused.out)!;
-  await runCommand(t, server, refundCommand, args!.split(' '));
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 0, out);
+  const [, args] = /operator -- refund (.*)$/m.exec(out)!;
+  assert.equal((await runCommand(t, server, refundCommand, args!.split(' '))).code, 0);
+  await deliver(server);
+  assert.equal(await statusOf(id), 'member');
+  assert.deepEqual((await reconcile(server.deps)).differences, []);
 });
 
 test('a contact whom the join itself has made a member in HubSpot is linked to it', async (t) => {
@@ -175,7 +177,7 @@ test('a contact whom the join itself has made a member in HubSpot is linked to i
   const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 0, out);
 });
 
@@ -183,7 +185,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   const uuid = await paidSchoolJoin({ personalEmail: 'two.at.once@example.com' });
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for update', [uuid]);
-  const links = ['102', '104'].map((id) => linkJoin(server.deps, uuid, id, async () => {}).then(() => id));
+  const links = ['102', '104'].map((id) => mergeNow(server, uuid, id).then(() => id));
   const ends = Promise.allSettled(links);
   await waiting(holder, 2);
   await holder.query('commit');
@@ -191,6 +193,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   assert.deepEqual(more, []);
   const { contact_id } = await server.deps.database
     .selectFrom('join_session')
+    .innerJoin('person', 'person.id', 'person_id')
     .select('contact_id')
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
@@ -210,7 +213,7 @@ test('the contact with the same email, or the one that the join had created, is 
     const before = (await server.hubspot.findByEmail(email))!.id;
     assert.equal(await statusOf(before), 'member');
     const id = await newContact(server, `right.${email}`);
-    const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(code, 0, out);
     assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
     await deliver(server);
@@ -227,7 +230,7 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   await deliver(server);
   await editAtHubspot(server, before, { membership_name: 'Honorary member' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   const held = await atHubspot(server, before, 'membership_name', 'membership_status');
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
 });
@@ -246,7 +249,7 @@ test('an amount and a time that HubSpot spells in its own way are taken from the
     paid_at: paid_at!.replace('.000Z', 'Z'),
   });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   const held = await atHubspot(server, before, 'amount_paid', 'paid_at');
   assert.deepEqual([held.amount_paid || null, held.paid_at || null], [null, null]);
 });
@@ -264,7 +267,7 @@ test('what the society never writes stays at the contact that a linked join leav
   const before = (await server.hubspot.findByEmail(email))!.id;
   await editAtHubspot(server, before, { membership_name: 'Membership' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
 });
 
@@ -280,10 +283,10 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
     path: '/crm/objects/*/contacts/batch/update',
     times: 1,
   });
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   await server.hubspotFault(null);
   assert.equal(code, 1);
-  assert.match(out, new RegExp(`Join ${uuid} is of contact ${id}`));
+  assert.match(out, /They are one person/);
   assert.match(out, new RegExp(`Contact ${before}, .* correct it in HubSpot`));
 });
 
@@ -305,13 +308,13 @@ for (const whose of ['the same email', 'its own'])
         throw new CrmUnavailable('no answer');
       },
     );
-    const ended = await runCommand(t, server, linkCommand, [uuid, id]);
+    const ended = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(ended.code, 1);
-    assert.match(ended.out, /nothing was linked\. Try again\./);
+    assert.match(ended.out, /nothing was changed\. Try again\./);
     await deliver(server);
     assert.deepEqual([await statusOf(before), await statusOf(id)], ['member', null]);
     assert.deepEqual(await noticesOf(server, uuid), []);
-    const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
     assert.equal(code, 0, out);
     await deliver(server);
     assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
@@ -320,8 +323,9 @@ for (const whose of ['the same email', 'its own'])
 test('a join whose person was erased is linked to nobody', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, '102']);
-  assert.deepEqual([code, out], [1, `The person of join ${uuid} was erased.\n`]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '102']);
+  assert.equal(code, 1);
+  assert.match(out, new RegExp(`${uuid}, or the person was erased`));
 });
 
 test('a join that HubSpot refused is sent again to the contact that it is linked to', async (t) => {
@@ -332,7 +336,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
   );
   await deliver(server);
   assert.equal(await statusOf(id), 'prospect');
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
 });
@@ -362,9 +366,9 @@ test('what HubSpot was told while a membership ended does not make its contact a
   await pushDue({ ...server.deps, database: server.background }, server.hubspot);
   assert.deepEqual([told.mock.callCount(), await statusOf(id)], [1, 'member']);
   const { is_member } = await server.deps.database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('is_member')
-    .where('id', '=', id)
+    .where('contact_id', '=', id)
     .executeTakeFirstOrThrow();
   assert.equal(is_member, false);
   await deliver(server);
@@ -392,12 +396,14 @@ test("a contact that was there before a join is not the join's, whatever it says
   const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
   // The contact now is no join's own, as if the join that created it had been erased.
-  await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
+  await sql`update person set found_contact_id = contact_id, contact_id = null, made_contact = false from join_session where person.id = person_id and uuid = ${before}`.execute(
     server.deps.database,
   );
   const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
   const { rows } = await sql<{ owns: boolean }>`
-    select owns_hubspot_contact as owns from join_session where uuid = ${uuid}`.execute(server.deps.database);
+    select made_contact as owns from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
   assert.deepEqual(rows, [{ owns: false }]);
 });

@@ -35,14 +35,18 @@ async function startServer(t: TestContext, env: Record<string, string>): Promise
 /** Inserts finished joins: half have a contact in HubSpot, and half do not. */
 async function finishJoins(database: Database): Promise<void> {
   await sql`
-    insert into contact (id, profile, email, fetched_at)
-    select (${FIRST_CONTACT} + n)::text, json_build_object('firstName', 'Before', 'city', 'Austin'), 'known' || n || '@example.com', now()
-    from generate_series(1, ${JOINS / 2}::int) n`.execute(database);
+    insert into person (id, contact_id, profile, email, fetched_at) overriding system value
+    select n, case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end, json_build_object('firstName', 'Before', 'city', 'Austin'),
+      'known' || n || '@example.com', case when n <= ${JOINS / 2}::int then now() end
+    from generate_series(1, ${JOINS}::int) n`.execute(database);
+  await sql`select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))`.execute(
+    database,
+  );
   await sql`
     with joined as (
-      insert into join_session (state, origin, programme, contact_id, details, paid_at, profile_revision, crm_known, created_at)
+      insert into join_session (state, origin, programme, person_id, details, paid_at, profile_revision, crm_known, created_at)
       select 'paid', (case when n <= ${JOINS / 2}::int then 'invite' else 'school' end)::join_session_origin, 'high-school',
-        case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end,
+        n,
         ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
           'city', case when n % 2 = 0 then 'Dallas' else 'Austin' end, 'personalEmail', 'Join' || n || '@example.com')::jsonb,
         now(), 2, case when n <= ${JOINS / 2}::int then '{"firstName": "Before", "city": "Austin"}'::jsonb else '{}' end, now() - interval '1 hour'
@@ -54,8 +58,8 @@ async function finishJoins(database: Database): Promise<void> {
     )
     select`.execute(database);
   await sql`
-    insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
-    select uuid, contact_id, 1, 'membership', 'pi_' || uuid from join_session`.execute(database);
+    insert into membership (session_uuid, person_id, product_id, type, payment_intent)
+    select uuid, person_id, 1, 'membership', 'pi_' || uuid from join_session`.execute(database);
 }
 
 test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, though the server is killed twice`, async (t) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
+import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import {
   chargeOf,
   differencesOf,
@@ -23,11 +24,10 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { linkCommand } from './commands.ts';
-import { linkJoin } from './linkJoin.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -138,7 +138,7 @@ test('whose refund fails after they had joined anew and were refunded again is a
 test('a join that is begun and left says nothing of what its contact has bought before', async () => {
   const { uuid } = await paidJoin(server, server.client(), 'HONOR102', person('102'));
   const before = await boughtBy('102');
-  await sql`insert into join_session (origin, programme, contact_id, profile_revision) select origin, programme, contact_id, 1 from join_session where uuid = ${uuid}`.execute(
+  await sql`insert into join_session (origin, programme, person_id, profile_revision) select origin, programme, person_id, 1 from join_session where uuid = ${uuid}`.execute(
     database,
   );
   assert.deepEqual(await boughtBy('102'), before);
@@ -278,7 +278,7 @@ test('what was bought by links to the contact that a join had created goes along
   await upgradeByLink(id);
   assert.equal((await boughtBy(id))[3], '110.00');
   const other = await newContact(server, 'right.with.upgrade@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), [null, null, null, null]);
   assert.deepEqual(await boughtBy(other), ['member', 'Membership', 'Distinguished Member upgrade', '110.00']);
 });
@@ -300,7 +300,7 @@ test('a contact that a join leaves for another is told again of the membership t
   await refundJoin(server.deps, own, everything);
   await deliver(server);
   const other = await newContact(server, 'right.of.former@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
 
@@ -325,7 +325,7 @@ async function siblings(email: string) {
 
 test("a sibling's purchase that stands in place of another's is the sibling's own: it ends with their membership", async (t) => {
   const { shared, first, second, own } = await siblings('place.of.another@example.com');
-  const { code, out } = await runCommand(t, server, linkCommand, [first, own]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [first, own]);
   assert.equal(code, 0, out);
   assert.match(out, new RegExp(`Contact ${shared}, .* told again`));
   assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
@@ -336,9 +336,9 @@ test("a sibling's purchase that stands in place of another's is the sibling's ow
 
 test('siblings are linked to contacts of their own one after the other, and the second one to the one that they shared', async (t) => {
   const { shared, first, second, own } = await siblings('one.after.the.other@example.com');
-  assert.equal((await runCommand(t, server, linkCommand, [first, own])).code, 0);
+  assert.equal((await runCommand(t, server, mergeCommand, [first, own])).code, 0);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, linkCommand, [second, shared]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [second, shared]);
   assert.equal(code, 0, out);
   assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
   assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
@@ -348,7 +348,7 @@ test('siblings are linked to contacts of their own at once', async () => {
   const { first, second, own } = await siblings('both.at.once@example.com');
   const other = await newContact(server, 'another.own@example.com');
   for (const id of [own, other]) await server.deps.contacts.refresh(id);
-  const link = (uuid: string, id: string) => linkJoin(server.deps, uuid, id, async () => {});
+  const link = (uuid: string, id: string) => mergeNow(server, uuid, id);
   await Promise.all([link(first, own), link(second, other)]);
   assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
   assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '75.00']);
@@ -376,7 +376,7 @@ for (const when of ['before', 'after'] as const)
     );
     const pushing = deliver(server);
     await reached.promise;
-    const linking = runCommand(t, server, linkCommand, [uuid, other]);
+    const linking = runCommand(t, server, mergeCommand, [uuid, other]);
     await Promise.race([linking, waiting(server.background, 1)]);
     linked.resolve();
     await pushing;
@@ -397,7 +397,7 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   await followPayment(server.deps, paid.intentId);
   assert.equal((await boughtBy(disputed))[3], '35.00');
-  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where contact_id = ${other}`.execute(
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where person_id = (select id from person where contact_id = ${other})`.execute(
     database,
   );
   assert.equal((await boughtBy(other))[3], '65.00');

@@ -18,8 +18,9 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { diffCommand, linkCommand } from './commands.ts';
+import { diffCommand } from './commands.ts';
 import { diffOf } from './diffJoin.ts';
 
 /** These tests are about one contact of several joins: siblings with the same email, a person who pays again, merged contacts. */
@@ -93,7 +94,7 @@ test('who pays with the email of a member is told to staff with a refund, and no
   const uuid = await pay({ personalEmail });
   const [notice] = await noticesOf(server, uuid);
   assert.match(notice!, /status in HubSpot is "member" .* operator -- refund \S+ --upgrade --items all$/);
-  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
   assert.equal(code, 1);
   assert.match(out, /is a member already, as HubSpot says\. Give the join back: npm run operator -- refund/);
 });
@@ -105,9 +106,9 @@ test('of a join whose money went back before HubSpot was told of it, no notice a
   await refundJoin(server.deps, uuid, everything);
   await deliver(server);
   for (const notice of await noticesOf(server, uuid)) {
-    const args = / contacts link (\S+) (\S+)$/.exec(notice)?.slice(1);
+    const args = / person merge (\S+) (\S+)$/.exec(notice)?.slice(1);
     if (!args) continue;
-    const { code, out } = await runCommand(t, server, linkCommand, args);
+    const { code, out } = await runCommand(t, server, mergeCommand, args);
     assert.equal(code, 0, `${notice}\n→ ${out}`);
   }
 });
@@ -156,9 +157,9 @@ for (const [way, code] of [
       notices.filter((notice) => notice.includes(`operator -- refund ${second}`)),
       [],
     );
-    const args = / contacts link (\S+) (\S+)$/.exec(notices.join('\n'))!.slice(1);
+    const args = / person merge (\S+) (\S+)$/.exec(notices.join('\n'))!.slice(1);
     assert.deepEqual(args, [second, id]);
-    const { code: exit, out } = await runCommand(t, server, linkCommand, args);
+    const { code: exit, out } = await runCommand(t, server, mergeCommand, args);
     assert.equal(exit, 0, out);
     await refundJoin(server.deps, second, everything);
     await deliver(server);
@@ -176,9 +177,9 @@ test('the one whose contact it is is linked to it, though a sibling with the sam
   });
   await deliver(server);
   const [notice] = await noticesOf(server, ben);
-  const args = / contacts link (\S+) (\S+)$/.exec(notice!)!.slice(1);
+  const args = / person merge (\S+) (\S+)$/.exec(notice!)!.slice(1);
   assert.deepEqual(args, [ben, bens]);
-  const { code, out } = await runCommand(t, server, linkCommand, args);
+  const { code, out } = await runCommand(t, server, mergeCommand, args);
   assert.equal(code, 0, `${notice}\n→ ${out}`);
 });
 
@@ -234,7 +235,7 @@ test('whose contact is merged in HubSpot while their bank asks them is a member 
 
 test('what one with the same email gave is not said of a contact that buys by itself since', async () => {
   const personalEmail = 'told@example.com';
-  const id = await newContact(server, personalEmail, { firstname: 'Ben' });
+  const id = await newContact(server, personalEmail, { firstname: 'Ben', membership_status: 'member' });
   const client = server.client();
   const ada = await orderingJoin(client, 'LINCOLN2026', { personalEmail, firstName: 'Ada' });
   await client.call('setSessionProduct', {

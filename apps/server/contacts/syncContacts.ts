@@ -23,6 +23,15 @@ export interface SyncProgress {
   isFirst: boolean;
 }
 
+/** Returns whether all contacts of HubSpot have once been read. */
+export async function hasSynced({ database }: Pick<Deps, 'database'>): Promise<boolean> {
+  const { rows } = await sql`
+    select from schedule where name = ${TASK} and reached_at is not null and cursor is null`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
+
 /**
  * Reads the contacts that changed since the previous run from HubSpot into the mirror, and at most `most` other contacts. The
  * first run reads all contacts. The position is stored after each page, so that the next run resumes an interrupted run.
@@ -102,7 +111,7 @@ async function lookAtUnlisted(
   let lastId = '';
   for (;;) {
     const { rows } = await sql<{ id: string }>`
-      select id from contact where id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      select contact_id as id from person where contact_id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere} order by contact_id limit ${LARGEST_PAGE}`.execute(
       database,
     );
     if (rows.length === 0) return;
@@ -126,7 +135,7 @@ async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most:
   let lastId: string | null = at?.cursor ?? '';
   for (let looked = 0; looked < most && lastId !== null; looked += LARGEST_PAGE) {
     const { rows } = await sql<{ id: string }>`
-      select id from contact where id > ${lastId} and fetched_at < ${began} and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      select contact_id as id from person where contact_id > ${lastId} and fetched_at < ${began} and ${isThere} order by contact_id limit ${LARGEST_PAGE}`.execute(
       database,
     );
     const ids = rows.map(({ id }) => id);
@@ -147,7 +156,7 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
       hubspot.deletedContacts(from),
     );
     const { rows } = await sql<{ id: string }>`
-      select id from contact where id = any(${page.ids}) and ${isThere} and ${wasAtHubspot}`.execute(
+      select contact_id as id from person where contact_id = any(${page.ids}) and ${isThere} and ${wasAtHubspot}`.execute(
       database,
     );
     const ids = rows.map(({ id }) => id);

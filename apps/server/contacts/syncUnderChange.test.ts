@@ -44,8 +44,8 @@ const rename = (ids: readonly string[], firstname: string) =>
   );
 const mirrored = async (ids: readonly string[]) => {
   const { rows } = await sql<{ name: string; count: number }>`
-    select coalesce(profile ->> 'firstName', '?') as name, count(*)::int as count from contact
-    where id = any(${ids}) group by 1 order by 1`.execute(server.background);
+    select coalesce(profile ->> 'firstName', '?') as name, count(*)::int as count from person
+    where contact_id = any(${ids}) group by 1 order by 1`.execute(server.background);
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 };
 const sync = (client = hubspot) => syncContacts({ ...server.deps, database: server.background }, client);
@@ -133,9 +133,9 @@ test('a first sync that ends while it looks at contacts that are listed no more 
   await assert.rejects(syncContacts(all, ending, { fromScratch: true }), /ends here/);
   await sync(listing);
   const { deleted_at } = await server.background
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('deleted_at')
-    .where('id', '=', id!)
+    .where('contact_id', '=', id!)
     .executeTakeFirstOrThrow();
   assert.ok(deleted_at);
 });

@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type CrmValues, isSame, joinFields } from '#core/crmFields.ts';
+import { contactFields } from '#core/contact.ts';
+import { type CrmField, type CrmValues, isSame, joinFields } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
+import type { ContactProfile } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused } from '../providers/hubspot/errors.ts';
+import { CrmDenied, CrmRefused } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
+import { isOfContact } from './crmId.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
@@ -21,6 +24,8 @@ export interface LeftContact {
    * process died between creating and recording it.
    */
   documents: { id: string; fileId: string; noteId: string | null }[];
+  /** The contact's record before the joins were written into it, if it is to have that again. */
+  before?: ContactProfile;
 }
 
 /**
@@ -45,14 +50,36 @@ export async function takeBackNotes(
   return count;
 }
 
+/**
+ * Takes back from the former contact what the joins have written into it, and their documents' notes. Returns sentences for staff;
+ * `refused` is one about what HubSpot does not let us take back, otherwise null. Throws if HubSpot is unavailable. Must run while
+ * nothing else is sent to HubSpot (fence.ts).
+ */
+export async function leaveContact(
+  deps: Deps,
+  left: LeftContact,
+): Promise<{ told: string[]; refused: string | null }> {
+  const told: string[] = [];
+  try {
+    told.push(...[(await takeBack(deps, deps.hubspot, left)) ?? []].flat());
+    if ((await takeBackNotes(deps, deps.hubspot, left)) > 0)
+      told.push(`The documents that were attached to contact ${left.contactId} are attached anew.`);
+    return { told, refused: null };
+  } catch (error) {
+    if (!(error instanceof CrmRefused || error instanceof CrmDenied)) throw error;
+    const refused = `Contact ${left.contactId}, where the join was written before, still says what it bought, or has a note with its documents: correct it in HubSpot. ${error.message}`;
+    return { told, refused };
+  }
+}
+
 /** SQL: whether a query's `join_session` is paid and written into a contact. `contactId` is an SQL expression. */
 export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`(paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId}))`;
+  return sql`(paid_at is not null and ${isOfContact(contactId)})`;
 }
 
 /**
  * Empties in the former contact the properties with purchases that these joins have written (membership, amount and so on). A
- * value that was changed since is kept. Makes all paid joins of the former contact due again: its other joins then write their
+ * value that was changed since is kept. With `before`, personal values that these joins have written become those of before. Makes all paid joins of the former contact due again: its other joins then write their
  * own purchases, and these joins write theirs if they are not linked after all. Returns a sentence for staff; null if the contact
  * does not exist any more or nothing was to be removed. Throws if HubSpot is unavailable or refuses. Must run while nothing else
  * is sent to HubSpot (fence.ts).
@@ -60,27 +87,32 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 export async function takeBack(
   deps: Deps,
   hubspot: HubspotClient,
-  { contactId, joins, known, isOwn }: LeftContact,
+  { contactId, joins, known, isOwn, before }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
   // If the contact was merged meanwhile, HubSpot returns the remaining contact, whose id is used below.
   const present = (await hubspot.readContacts([contactId], neededProperties(fields))).get(contactId);
   if (!present) return null;
   const { id } = present;
-  const standing = joinFields.filter((field) => {
+  const isTold = (field: CrmField) => {
     const { property, write } = fields[field];
     if (property === null || write === 'never') return false;
     const there = present.properties[property] ?? '';
     return known.some(({ [field]: told }) => told && isSame(there, told));
-  });
-  if (standing.length === 0) return null;
+  };
+  const standing = joinFields.filter(isTold);
+  const given = before ? contactFields.filter((field) => isTold(field) && before[field] !== undefined) : [];
+  if (standing.length + given.length === 0) return null;
   // Makes the joins due before the contact is updated below, so that they are sent again even if this process dies. The update
   // also empties equal values of the contact's other joins, so all its paid joins become due.
   const { rows: due } = await sql<{ uuid: string }>`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,
   );
-  const properties = Object.fromEntries(standing.map((field) => [fields[field].property!, '']));
+  const properties = Object.fromEntries([
+    ...standing.map((field) => [fields[field].property!, '']),
+    ...given.map((field) => [fields[field].property!, String(before![field] ?? '')]),
+  ]);
   const outcome = (await hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
   if (outcome?.kind !== 'written')
     throw new CrmRefused(400, `HubSpot did not take the change of contact ${id}.`);

@@ -10,8 +10,9 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { diffCommand, linkCommand, statusCommand } from './commands.ts';
+import { diffCommand, statusCommand } from './commands.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -60,7 +61,8 @@ async function ownContactOf(uuid: string): Promise<string> {
 async function contactOfJoin(uuid: string) {
   return server.deps.database
     .selectFrom('join_session')
-    .select(['hubspot_contact_id as id', 'owns_hubspot_contact as isOwn'])
+    .innerJoin('person', 'person.id', 'person_id')
+    .select([sql<string | null>`coalesce(contact_id, found_contact_id)`.as('id'), 'made_contact as isOwn'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
 }
@@ -130,10 +132,10 @@ for (const status of ['prospect', 'former'])
     assert.deepEqual(await atContact(id, ['membership_status', 'city']), [status, 'Houston']);
     const told = await notices(t, uuid);
     assert.equal(told.length, 1);
-    assert.match(told[0]!, new RegExp(`contact ${id}, .* "${status}" .*contacts link ${uuid} ${id}`));
+    assert.match(told[0]!, new RegExp(`contact ${id}, .* "${status}" .*person merge ${uuid} ${id}`));
     assert.equal(await unproven(t), before + 1);
 
-    assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+    assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
     await deliver(server);
     assert.deepEqual(await atContact(id, ['membership_status', 'city', 'accepted_privacy_policy']), [
       'member',
@@ -146,11 +148,11 @@ for (const status of ['prospect', 'former'])
     assert.equal(again.status, 409);
   });
 
-test('a join is linked once, when it is paid, to a contact that is there and does not hold what it bought', async (t) => {
-  const link = (...args: string[]) => runCommand(t, server, linkCommand, args);
+test('a join is joined with a contact once, when it is paid, to one that is there', async (t) => {
+  const link = (...args: string[]) => runCommand(t, server, mergeCommand, args);
   const id = await newContact(server, 'linked@example.com', { membership_status: 'prospect' });
   const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
-  assert.match((await link(open, id)).out, /is ordering: nothing was paid/);
+  assert.match((await link(open, id)).out, /Nothing was paid/);
   const uuid = await paidSchoolJoin({ personalEmail: 'linked@example.com' });
   assert.match((await link(uuid, '999999')).out, /knows no contact 999999/);
   assert.match((await link('00000000-0000-4000-8000-000000000000', id)).out, /There is no join/);
@@ -159,11 +161,14 @@ test('a join is linked once, when it is paid, to a contact that is there and doe
   assert.equal((await link(uuid, id)).code, 0, 'said twice, done once');
   const other = await link(uuid, '103');
   assert.equal(other.code, 1);
-  assert.match(other.out, new RegExp(`is of contact ${id} already: .* or staff have linked it before\\.`));
+  assert.match(other.out, new RegExp(`Both are contacts in HubSpot, (${id} and 103|103 and ${id})`));
   const twice = await paidSchoolJoin({ personalEmail: 'linked@example.com' });
   const refused = await link(twice, id);
-  assert.equal(refused.code, 1);
-  assert.match(refused.out, new RegExp(`holds that already by join ${uuid}`));
+  assert.equal(refused.code, 0);
+  assert.match(
+    refused.out,
+    new RegExp(`Both hold one, .* refund ${twice} --no-membership`.replace(' --no-membership', '')),
+  );
 });
 
 test('an email that is corrected before paying leaves alone whose it was by mistake', async () => {
@@ -266,7 +271,10 @@ test('a name and an email are no proof: who began first with those of another ge
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
   // The stranger's join has the same details as the victim's join, but the contact is not its own: the victim's join created it.
-  await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
+  await sql`update person set found_contact_id = null from join_session where person.id = person_id and uuid = ${stranger.uuid}`.execute(
+    server.deps.database,
+  );
+  await sql`update join_session set profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
   );

@@ -40,9 +40,9 @@ test('a contact with characters that no database keeps stops neither its own joi
     hubspotClient(hubspot, society.crm.fields, noBudget, 'background', tellNobody),
   );
   const kept = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', 'in', [odd, other])
+    .where('contact_id', 'in', [odd, other])
     .orderBy('id')
     .execute();
   assert.deepEqual(

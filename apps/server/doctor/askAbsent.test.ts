@@ -32,8 +32,8 @@ async function sellOtherThings(t: TestContext): Promise<string> {
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
   const invited = server.client();
   await invited.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
-  await sql`insert into invitation (code, contact_id, school, programme, expires_at) values
-    ('USED102', '102', null, 'high-school', null), ('UNUSED102', '102', null, 'high-school', null),
+  await sql`insert into invitation (code, person_id, school, programme, expires_at) values
+    ('USED102', (select id from person where contact_id = '102'), null, 'high-school', null), ('UNUSED102', (select id from person where contact_id = '102'), null, 'high-school', null),
     ('GONE2026', null, 'A School', 'high-school', null), ('GONE2025', null, 'A School', 'high-school', now())`.execute(
     server.deps.database,
   );

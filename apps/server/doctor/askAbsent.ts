@@ -42,7 +42,7 @@ export function askAbsent(
            union all
            select programme, 'code' from invitation
            where not is_withdrawn and (expires_at is null or expires_at > now())
-             and (contact_id is null or not exists (select from join_session where invitation_code = code))
+             and (person_id is null or not exists (select from join_session where invitation_code = code))
          ) as named
          where programme <> all($1) group by 1 order by 1`,
         [Object.keys(programmes)],

@@ -201,7 +201,6 @@ function ofEncryption({ hasDocumentKey, keys, mode }: Facts): Finding {
   const encryption = about('Document key');
   if (hasDocumentKey)
     return encryption.ok('DOCUMENT_KEY is set: documents are encrypted, also before they are whole.');
-  const text =
-    'Documents are not encrypted. Set DOCUMENT_KEY when all servers are of 0.6.0: npm run operator -- rotate document-key';
+  const text = 'Documents are not encrypted. Set DOCUMENT_KEY: npm run operator -- rotate document-key';
   return keys.live || mode === 'live' ? encryption.missing(text) : encryption.ok(text);
 }

@@ -6,12 +6,14 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, linkCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { mergeCommand } from '../people/mergeCommands.ts';
 import { applyRetention } from '../privacy/retention.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { readFigures } from '../watch/gauges.ts';
@@ -51,7 +53,7 @@ async function uploaded(
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
   if (contactId !== null) await server.deps.contacts.refresh(contactId);
-  await sql`update join_session set contact_id = ${contactId} where uuid = ${uuid}`.execute(
+  await sql`update join_session set person_id = coalesce((select id from person where contact_id = ${contactId}), person_id) where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { name });
@@ -132,7 +134,7 @@ test('a resume reaches its contact too', async () => {
   const { id } = await server.deps.database
     .selectFrom('document')
     .select('id')
-    .where('contact_id', '=', '102')
+    .where('person_id', '=', personId('102'))
     .executeTakeFirstOrThrow();
   await onceAttached(id, '102');
   const { notes } = await held(id);
@@ -145,7 +147,7 @@ test('a document waits for the contact that its join creates', async () => {
   await deliver(server);
   assert.equal(await attach(), 1);
   const { rows } = await sql<{ contact: string }>`
-    select hubspot_contact_id as contact from join_session where uuid = ${uuid}`.execute(
+    select coalesce(contact_id, found_contact_id) as contact from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   await onceAttached(id, rows[0]!.contact);
@@ -254,14 +256,14 @@ test('while the key may not upload files, a document waits, and is attached with
 
 test('a document of a join whose contact was deleted is attached to the one that the join got instead', async () => {
   const { uuid, id } = await uploaded('transcript.pdf', '104');
-  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  await sql`update person set deleted_at = now() where contact_id = '104'`.execute(server.deps.database);
   assert.equal(await attach(), 0, 'it waits for that one');
-  await sql`update join_session set hubspot_contact_id = '103', owns_hubspot_contact = true where uuid = ${uuid}`.execute(
+  await sql`update join_session set person_id = (select id from person where contact_id = '103') where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   assert.equal(await attach(), 1);
   await onceAttached(id, '103');
-  await sql`update contact set deleted_at = null where id = '104'`.execute(server.deps.database);
+  await sql`update person set deleted_at = null where contact_id = '104'`.execute(server.deps.database);
 });
 
 test('what retention has removed before it was attached is neither refused nor due, and staff cannot have it sent again', async (t) => {
@@ -372,7 +374,7 @@ test('a transcript is at the contact that its join is linked to, and no more at 
       await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
         server.deps.database,
       );
-    const linked = await runCommand(t, server, linkCommand, [uuid, own]);
+    const linked = await runCommand(t, server, mergeCommand, [uuid, own]);
     assert.equal(linked.code, 0, linked.out);
     await deliver(server);
     await attach();
@@ -393,7 +395,7 @@ test('a transcript whose note was deleted by a link that then ended is attached 
     await deleteNote(id);
     throw new CrmUnavailable('no answer');
   });
-  assert.equal((await runCommand(t, server, linkCommand, [uuid, own])).code, 1);
+  assert.equal((await runCommand(t, server, mergeCommand, [uuid, own])).code, 1);
   t.mock.restoreAll();
   await attach();
   const { id } = await server.deps.database
@@ -412,13 +414,14 @@ test('a transcript whose contact was deleted is attached to the one that its joi
   const attached = async () => {
     await deliver(server);
     await attach();
-    const { id, hubspot_contact_id } = await server.deps.database
+    const { id, contact_id } = await server.deps.database
       .selectFrom('document')
       .innerJoin('join_session', 'uuid', 'session_uuid')
-      .select(['document.id', 'hubspot_contact_id'])
+      .innerJoin('person', 'person.id', 'join_session.person_id')
+      .select(['document.id', 'contact_id'])
       .where('session_uuid', '=', uuid)
       .executeTakeFirstOrThrow();
-    return { id, contactId: hubspot_contact_id! };
+    return { id, contactId: contact_id! };
   };
   const { contactId: gone } = await attached();
   await askHubspot(server.hubspotUrl, 'DELETE', `/${gone}`);

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
 import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { crmId } from '../contacts/crmId.ts';
@@ -80,6 +80,16 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
   return rows.length;
 }
 
+/** SQL: the contact of the person whose resume the query's `document` is; null for a transcript. */
+const resumeContact = sql<
+  string | null
+>`(select person.contact_id from person where person.id = document.person_id)`;
+
+/** SQL: whether the query's `document` is a resume of one of these contacts. */
+function isResumeOf(contacts: readonly string[]): RawBuilder<boolean> {
+  return sql<boolean>`document.person_id in (select id from person where contact_id = any(${contacts}::text[]))`;
+}
+
 /**
  * SQL condition on `document left join join_session`: the document is not attached yet, its contact is in HubSpot, and neither
  * staff nor HubSpot has rejected the document. A document whose file retention has removed is attachable only if HubSpot has the
@@ -87,7 +97,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and (removed_at is null or crm_file_id is not null)
-        and coalesce(document.contact_id, ${crmId}) is not null`;
+        and coalesce(${resumeContact}, ${crmId}) is not null`;
 
 /**
  * Takes due documents. A document whose contact is not in HubSpot yet is not taken. Taking a document postpones it by the longest
@@ -96,7 +106,7 @@ export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_re
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
     with due as (
-      select document.id, coalesce(document.contact_id, ${crmId}) as contact_id,
+      select document.id, coalesce(${resumeContact}, ${crmId}) as contact_id,
         details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
       from document left join join_session on join_session.uuid = session_uuid
       where document.crm_next_try_at <= now() and ${isAttachable}
@@ -145,9 +155,7 @@ export async function findUnnotedFiles(
     select document.id, kind, media_type, details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
     from document left join join_session on join_session.uuid = session_uuid
     where crm_file_id is null and document.crm_attempts > 0
-      and (session_uuid = any(${joins}::uuid[]) or document.contact_id = any(${contacts}::text[]))`.execute(
-    database,
-  );
+      and (session_uuid = any(${joins}::uuid[]) or ${isResumeOf(contacts)})`.execute(database);
   const found: string[] = [];
   for (const row of rows) {
     const id = await hubspot.findFile(pathOf(row));
@@ -166,12 +174,10 @@ export async function findNotes(
   { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
 ): Promise<string[]> {
   const { rows } = await sql<{ note_id: string | null; file_id: string | null; contact_id: string | null }>`
-    select crm_note_id as note_id, crm_file_id as file_id, coalesce(document.contact_id, ${crmId}) as contact_id
+    select crm_note_id as note_id, crm_file_id as file_id, coalesce(${resumeContact}, ${crmId}) as contact_id
     from document left join join_session on join_session.uuid = session_uuid
     where coalesce(crm_note_id, crm_file_id) is not null
-      and (session_uuid = any(${joins}::uuid[]) or document.contact_id = any(${contacts}::text[]))`.execute(
-    database,
-  );
+      and (session_uuid = any(${joins}::uuid[]) or ${isResumeOf(contacts)})`.execute(database);
   const found: string[] = [];
   for (const { note_id, file_id, contact_id } of rows) {
     const id = note_id ?? (file_id && contact_id && (await hubspot.findNote(contact_id, file_id)));

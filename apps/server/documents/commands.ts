@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { plain as plainText } from '#core/cleanText.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
@@ -13,6 +13,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { giveBack, givenOf } from '../refunds/giveBack.ts';
 import { NotRefundable } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
+import { personOf } from '../session/members.ts';
 import { addTranscript, NotAFile } from './addTranscript.ts';
 import { proofJoin } from './proofJoin.ts';
 import { type FinalRejection, rejectFinally } from './rejectFinally.ts';
@@ -58,7 +59,9 @@ export const documentsShowCommand: Command = {
     const rows = await database
       .selectFrom('document')
       .selectAll()
-      .where(isContact ? 'contact_id' : 'session_uuid', '=', of)
+      .where(
+        isContact ? sql<boolean>`person_id = ${personOf(sql`${of}`)}` : sql<boolean>`session_uuid = ${of}`,
+      )
       .orderBy('created_at')
       .execute();
     for (const row of rows) {

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -49,7 +50,7 @@ async function keep({ deps }: TestServer, bytes: Buffer): Promise<string> {
       id: randomUUID(),
       kind: 'resume',
       session_uuid: null,
-      contact_id: '101',
+      person_id: personId('101'),
       name: 'resume.pdf',
       media_type: 'application/pdf',
       size_bytes: file.sizeBytes,

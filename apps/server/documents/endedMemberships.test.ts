@@ -77,7 +77,10 @@ test('a transcript of a membership whose refund has failed is to be decided agai
 
 test('a transcript of an upgrade by link whose base was not bought here is decided while the upgrade is held', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7311', profile: '{}', is_member: true }).execute();
+  await database
+    .insertInto('person')
+    .values({ contact_id: '7311', profile: '{}', is_member: true })
+    .execute();
   const { client, uuid } = await upgradeByLink(server, '7311');
   await upload(client, uuid);
   assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));

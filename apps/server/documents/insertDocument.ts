@@ -4,8 +4,8 @@ import type { Tables } from '../platform/database/types.ts';
 import type { StoredDocument } from './storeFile.ts';
 
 type Owner =
-  | { kind: 'transcript'; session_uuid: string; contact_id: null }
-  | { kind: 'resume'; session_uuid: null; contact_id: string };
+  | { kind: 'transcript'; session_uuid: string; person_id: null }
+  | { kind: 'resume'; session_uuid: null; person_id: number };
 
 /**
  * Inserts the row of a document whose bytes are stored. The transaction must have locked the document's join or contact. The bytes

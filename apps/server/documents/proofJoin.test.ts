@@ -17,8 +17,10 @@ test('the proof of an upgrade by link is owed by the join that bought its base, 
   const later = await paidJoin(server, server.client());
   const stranger = await paidJoin(server, server.client(), 'HONOR102');
   await sql`update membership set standing = 'refunded' where session_uuid = ${base.uuid}`.execute(database);
-  await sql`update contact set is_member = false where id = '104'`.execute(database);
-  await sql`update join_session set contact_id = '104' where uuid = ${later.uuid}`.execute(database);
+  await sql`update person set is_member = false where contact_id = '104'`.execute(database);
+  await sql`update join_session set person_id = (select id from person where contact_id = '104') where uuid = ${later.uuid}`.execute(
+    database,
+  );
   const proofOfUpgradeWhen = async (bySession: string, standing: string) => {
     await sql`update membership set session_uuid = ${bySession}, standing = ${standing} where payment_intent = ${later.intentId}`.execute(
       database,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
-import { isContactOfJoin, isMemberNow } from '../session/members.ts';
+import { isMemberNow } from '../session/members.ts';
 
 /**
  * Returns the join that owes the proof of eligibility for the join `uuid`. That is the join `uuid` itself or, for an upgrade by
@@ -15,8 +15,8 @@ export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise
       where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
       union all
       select 2, id, session_uuid, is_held from join_session other join membership on session_uuid = other.uuid
-      where ${isContactOfJoin('session.contact_id', 'other')} and type = 'membership' and standing <> 'void'
-        and (is_held or not ${isMemberNow('session.contact_id')})) as base
+      where other.person_id = session.person_id and type = 'membership' and standing <> 'void'
+        and (is_held or not ${isMemberNow('session.person_id')})) as base
     where session.uuid = ${uuid} order by place, is_held desc, base.id desc limit 1`.execute(database);
   return rows[0]?.uuid ?? uuid;
 }

@@ -3,7 +3,9 @@ import { type TestContext, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import {
   atStripe,
   chargeOf,
@@ -214,12 +216,15 @@ test('a letter of a final rejection does not say that money went back when Strip
 
 test('an upgrade that staff allowed after a final rejection says nothing of that', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7302', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
+  await database.insertInto('person').values({ contact_id: '7302', profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'ANEW7302', person_id: personId('7302') })
+    .execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
   // Simulates that staff have made the contact a member in HubSpot, and that the mirror has read this.
-  await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
+  await database.updateTable('person').set({ is_member: true }).where('contact_id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
   await upload(upgrade.client, upgrade.uuid);
@@ -273,6 +278,7 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     const base = await paidJoin(server, client, code);
     const upgrade = await upgradeByLink(server, contactId);
     await upload(upgrade.client, upgrade.uuid);
+    assert.equal(await proveByCode(server, upgrade.client, upgrade.uuid), 200);
     const listed = (await runCommand(t, server, documentsListCommand, [])).out;
     assert.deepEqual(
       [base.uuid, upgrade.uuid].map((uuid) => listed.includes(uuid)),
@@ -319,8 +325,11 @@ test('a document that was stored with an upgrade by link before is decided with 
 
 test('an upgrade by link stays when a join that its holder had before is rejected, and goes back with its own base', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7301', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'ANEW7301', contact_id: '7301' }).execute();
+  await database.insertInto('person').values({ contact_id: '7301', profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'ANEW7301', person_id: personId('7301') })
+    .execute();
   const first = await uploaded('ANEW7301');
   await refundJoin(server.deps, first.uuid, membershipOnly);
   const second = await uploaded('ANEW7301');
@@ -343,10 +352,11 @@ test('who begins a join with the code of somebody who was rejected is not told o
   assert.deepEqual([status, /eligib/.test(message ?? '')], [409, false]);
 });
 
-test('what was uploaded at an upgrade by link is listed there when the page is opened again, and shown to staff', async (t) => {
+test('what was uploaded at an upgrade by link is listed there for the member, and shown to staff', async (t) => {
   await paidJoin(server, server.client(), 'HONOR102');
   const { client, uuid } = await upgradeByLink(server, '102');
   await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.equal(await proveByCode(server, client, uuid), 200);
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
   const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
   assert.deepEqual([shown.code, shown.out.match(/application\/pdf/g)?.length], [0, 1]);

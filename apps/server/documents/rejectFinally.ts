@@ -25,7 +25,6 @@ import {
   NotRefundable,
   type PaidJoins,
 } from '../refunds/refundJoin.ts';
-import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
 import {
   isOver,
@@ -136,9 +135,9 @@ function whyKept(order: PaidOrder, uuid: string): string {
  */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
-    select upgrade.session_uuid from membership upgrade join join_session own on ${contactOfJoin('own')} = upgrade.contact_id
+    select upgrade.session_uuid from membership upgrade join join_session own on own.person_id = upgrade.person_id
     where own.uuid = ${uuid} and upgrade.session_uuid <> own.uuid and upgrade.type = 'membership_upgrade' and upgrade.is_held
-      and not exists (select from membership other where other.contact_id = upgrade.contact_id and other.session_uuid <> own.uuid
+      and not exists (select from membership other where other.person_id = upgrade.person_id and other.session_uuid <> own.uuid
         and other.type = 'membership' and other.is_held)`.execute(database);
   return rows.map(({ session_uuid }) => session_uuid);
 }

@@ -58,7 +58,7 @@ type Transcript = Pick<
 
 /**
  * Locks and returns the transcripts of both `joins`: `named`, which staff have named, and `join`, which owes the proof. The two
- * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. Leaves out transcripts
+ * differ for an upgrade by link, which has transcripts of its own if its base was bought here only later. Leaves out transcripts
  * whose files were removed before anybody decided on them ({@link isUnseen}). Throws {@link NothingToDecide} if all are left out.
  */
 export async function lockTranscripts(
@@ -197,11 +197,11 @@ export interface Applicant {
 /** SQL: the columns of an {@link Applicant}, for a query on `session` with {@link ofSession}. */
 const applicant = sql`
   ${fullName} as name,
-  coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
-  nullif(person ->> 'highSchoolGraduationYear', '') as "graduationYear", nullif(person ->> 'highSchoolGpa', '') as gpa`;
+  coalesce(known ->> 'personalEmail', person.email) as email, nullif(known ->> 'highSchoolName', '') as school,
+  nullif(known ->> 'highSchoolGraduationYear', '') as "graduationYear", nullif(known ->> 'highSchoolGpa', '') as gpa`;
 const ofSession = sql`
-  left join contact on contact.id = session.contact_id,
-  lateral (select coalesce(session.details, contact.profile) as person) as told`;
+  left join person on person.id = session.person_id,
+  lateral (select coalesce(person.details, session.details, person.profile) as known) as told`;
 
 export interface Waiting extends Applicant {
   uuid: string;

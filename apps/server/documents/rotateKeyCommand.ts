@@ -11,7 +11,7 @@ export const rotateDocumentKeyCommand: LoneCommand = {
     if (documentKeys === null) {
       console.log(
         [
-          'No DOCUMENT_KEY is set: documents are stored as they are. When all servers are of version 0.6.0 or newer:',
+          'No DOCUMENT_KEY is set: documents are stored as they are. To encrypt them:',
           `1. DOCUMENT_KEY=${next} for every server and for these commands`,
           '2. npm run operator -- documents encrypt',
           'Keep the key where the database, the documents and their backups are not. Whoever loses it loses the documents.',

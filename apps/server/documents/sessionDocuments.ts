@@ -4,7 +4,7 @@ import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { isOpenTo } from '../session/holding.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { hasEnded, isReturned } from '../session/members.ts';
 import { isUnseen } from '../session/proof.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -15,6 +15,7 @@ import { isOver } from './review.ts';
  * Returns about a join, for a browser that holds it:
  * - Its documents that are neither rejected nor removed; for an upgrade by link, also those of its base's join.
  * - The rejection by staff, if there is one, and whether the membership has ended.
+ * A browser that is not shown who the joiner is gets only whether it has ended.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -30,19 +31,20 @@ export async function sessionDocuments(
         .on('review', '<>', 'rejected')
         .on('removed_at', 'is', null),
     )
-    .select(['name', 'size_bytes'])
+    .select(['name', 'size_bytes', seesJoiner(holding).as('sees_joiner')])
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .where(isOpenTo(holding))
     .orderBy('document.created_at')
     .execute();
   if (rows.length === 0) throw await refusalFor(deps, 'uploadTranscript', uuid, { holding });
+  const isShown = rows[0]!.sees_joiner;
   const documents = rows.flatMap(({ name, size_bytes }) =>
-    name === null ? [] : [{ name, size: Number(size_bytes) }],
+    name === null || !isShown ? [] : [{ name, size: Number(size_bytes) }],
   );
   return {
     documents,
-    rejection: await rejectionOf(deps, uuid),
+    rejection: isShown ? await rejectionOf(deps, uuid) : null,
     hasEnded: await isOver(deps.database, proof),
   };
 }

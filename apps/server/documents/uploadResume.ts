@@ -7,7 +7,7 @@ import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { presentId } from '../session/members.ts';
+import { personOf } from '../session/members.ts';
 import { insertDocument } from './insertDocument.ts';
 import { receiveUpload } from './receiveUpload.ts';
 
@@ -26,12 +26,12 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   const isKept = await deps.database.transaction().execute(async (trx) => {
     // Locks the contact against a concurrent erasure. If the erasure was first, the contact is gone, and no row is inserted. If
     // the erasure comes later, it also removes this document.
-    const { rows } = await sql<{ id: string }>`
-      select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
+    const { rows } = await sql<{ id: number }>`
+      select id from person where id = ${personOf(sql`${fields.contactId}`)} and deleted_at is null for share`.execute(
       trx,
     );
     if (!rows[0]) return false;
-    await insertDocument(trx, file, { kind: 'resume', session_uuid: null, contact_id: rows[0].id });
+    await insertDocument(trx, file, { kind: 'resume', session_uuid: null, person_id: rows[0].id });
     return true;
   });
   if (!isKept) {

@@ -62,7 +62,7 @@ export async function takeTranscript(
     // Staff may have rejected the proof finally during the upload. A final rejection takes the same lock on the join: either it
     // is committed already and is seen here, or it comes later and sees this document.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
-    await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
+    await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, person_id: null });
     await tellHubspot(trx, join);
     return true;
   });

@@ -95,8 +95,8 @@ export async function checkEligibility(
 
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
-      select code, contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
-        ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
+      select code, (select contact_id from person where id = person_id) as contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
+        ${isMemberNow('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
     return rows[0]!;

@@ -58,9 +58,9 @@ const codes = (prefix: string, count: number) => Array.from({ length: count }, (
 const known = (prefix: string, count: number) =>
   sql`
     with people as (
-      insert into contact (id, profile, fetched_at) select (880000 + n)::text, '{}', now() from generate_series(0, ${count}::int - 1) n
-      on conflict do nothing)
-    insert into invitation (code, contact_id) select ${prefix} || n, (880000 + n)::text from generate_series(0, ${count}::int - 1) n`.execute(
+      insert into person (contact_id, profile, fetched_at) select (880000 + n)::text, '{}', now() from generate_series(0, ${count}::int - 1) n
+      on conflict (contact_id) do update set fetched_at = now() returning id, contact_id)
+    insert into invitation (code, person_id) select ${prefix} || (contact_id::int - 880000), id from people`.execute(
     server.deps.database,
   );
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });

@@ -322,7 +322,7 @@ test('what an upgrade by link brings is held once its base has ended, and to sen
   const { out } = await run(t, ordersShowCommand, uuid);
   assert.match(out, /^to {2}12 Oak Street, /m, "its contact's address");
   const { rows } = await sql<{ uuid: string }>`
-    select session_uuid as uuid from membership where contact_id = '101' and type = 'membership'`.execute(
+    select session_uuid as uuid from membership where person_id = (select id from person where contact_id = '101') and type = 'membership'`.execute(
     server.deps.database,
   );
   await run(t, refundCommand, rows[0]!.uuid);

@@ -50,7 +50,7 @@ export function isWaiting({ state }: Goods): boolean {
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /** The goods that the snapshot promised; null in a snapshot of an older version, for which the society file decides. */
+  /** The goods that the snapshot promised; null if Stripe did not know them after a restore. Then the society file decides. */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;
@@ -80,10 +80,10 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
         from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments,
       ${fullName} as name,
-      details, profile
+      coalesce(person.details, session.details) as details, profile
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     join join_session session on session.uuid = payment.session_uuid
-    left join contact on contact.id = session.contact_id
+    left join person on person.id = session.person_id
     left join membership bought on bought.payment_intent = payment.intent_id
     where ${which} and payment.status = 'succeeded' and session.erased_at is null
     order by payment.succeeded_at, payment.intent_id`.execute(database);

@@ -24,10 +24,10 @@ async function invite(
 ) {
   for (const [code, contactId, school = null, expiresAt = null] of rows) {
     if (contactId !== null)
-      await sql`insert into contact (id, profile) values (${contactId}, ${JSON.stringify({ firstName: 'Ada', lastName: 'Byron' })}) on conflict do nothing`.execute(
+      await sql`insert into person (contact_id, profile) values (${contactId}, ${JSON.stringify({ firstName: 'Ada', lastName: 'Byron' })}) on conflict do nothing`.execute(
         database,
       );
-    await sql`insert into invitation (code, contact_id, school, expires_at) values (${code}, ${contactId}, ${school}, ${expiresAt}::timestamptz)`.execute(
+    await sql`insert into invitation (code, person_id, school, expires_at) values (${code}, (select id from person where contact_id = ${contactId}), ${school}, ${expiresAt}::timestamptz)`.execute(
       database,
     );
   }
@@ -136,8 +136,10 @@ test('why a code fails, or whom it leads to, is one sentence', async (t) => {
     [minted, '880106'],
   );
   await sql`update invitation set programme = 'kindergarten' where code = 'CLOSED234'`.execute(database);
-  await sql`update contact set is_member = true where id = '880104'`.execute(database);
-  await sql`update contact set deleted_at = now(), profile = '{}' where id = '880105'`.execute(database);
+  await sql`update person set is_member = true where contact_id = '880104'`.execute(database);
+  await sql`update person set deleted_at = now(), profile = '{}' where contact_id = '880105'`.execute(
+    database,
+  );
   const whom = (id: string) => `contact ${id} \\(Ada Byron\\)`;
   for (const [code, works, sentence] of [
     ['works234', true, `WORKS234 works: it leads to ${whom('880101')}; no join has begun with it`],

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../tests/harness/database.ts';
 import { mutilatedLine } from '../../../tests/harness/mutilatedLines.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
 import { NotCsv } from '../platform/readCsv.ts';
@@ -56,6 +57,7 @@ test('personal and school codes are taken, and again changes nothing', async () 
   assert.deepEqual(await take(path), { imported: 0, unchanged: 2, faults: [] });
   const rows = await database
     .selectFrom('invitation')
+    .leftJoin('person', 'person.id', 'person_id')
     .select(['code', 'contact_id', 'school'])
     .orderBy('code')
     .execute();
@@ -64,9 +66,9 @@ test('personal and school codes are taken, and again changes nothing', async () 
     { code: 'SCHOOL1', contact_id: null, school: 'Roosevelt High School, East' },
   ]);
   const { profile } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', '=', '201')
+    .where('contact_id', '=', '201')
     .executeTakeFirstOrThrow();
   assert.deepEqual(
     [profile.firstName, profile.email, profile.highSchoolName],
@@ -79,6 +81,7 @@ test('a code that is imported again with other values has these', async () => {
   const rows = () =>
     database
       .selectFrom('invitation')
+      .leftJoin('person', 'person.id', 'person_id')
       .select(['contact_id', 'school', 'programme', 'expires_at'])
       .where('code', '=', 'CHANGED1')
       .execute();
@@ -203,9 +206,9 @@ test('every bad line is named with its number and nothing of it is taken; the go
 
 test('what HubSpot told of a contact is not overwritten by an import', async () => {
   await database
-    .insertInto('contact')
+    .insertInto('person')
     .values({
-      id: '401',
+      contact_id: '401',
       profile: JSON.stringify({ firstName: 'From HubSpot' }),
       email: null,
       fetched_at: new Date(),
@@ -213,9 +216,9 @@ test('what HubSpot told of a contact is not overwritten by an import', async () 
     .execute();
   await take(file(HEADER, 'KEEP1,401,From File,,,'));
   const { profile } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', '=', '401')
+    .where('contact_id', '=', '401')
     .executeTakeFirstOrThrow();
   assert.equal(profile.firstName, 'From HubSpot');
 });
@@ -224,9 +227,9 @@ test('what an import told of a contact stays, and a later one fills what was mis
   await take(file(HEADER, 'FILL1,402,Ada,,ada@example.com,'));
   await take(file(HEADER, 'FILL2,402,Other,Lovelace,other@example.com,'));
   const { profile, email } = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select(['profile', 'email'])
-    .where('id', '=', '402')
+    .where('contact_id', '=', '402')
     .executeTakeFirstOrThrow();
   assert.deepEqual(
     [profile.firstName, profile.lastName, profile.email, email],
@@ -239,26 +242,27 @@ test('a file that is imported again after two contacts were merged leaves the co
   await take(again);
   await take(file(HEADER, 'MERGED2,302,Ada,Lee,,'));
   await database
-    .updateTable('contact')
-    .set({ merged_into: '302', profile: JSON.stringify({}), email: null })
-    .where('id', '=', '301')
+    .updateTable('person')
+    .set({ merged_into: personId('302'), profile: JSON.stringify({}), email: null })
+    .where('contact_id', '=', '301')
     .execute();
   await database
     .updateTable('invitation')
-    .set({ contact_id: '302' })
-    .where('contact_id', '=', '301')
+    .set({ person_id: personId('302') })
+    .where('person_id', '=', personId('301'))
     .execute();
   assert.equal((await take(again)).unchanged, 1);
   const { contact_id } = await database
     .selectFrom('invitation')
+    .leftJoin('person', 'person.id', 'person_id')
     .select('contact_id')
     .where('code', '=', 'MERGED1')
     .executeTakeFirstOrThrow();
   assert.equal(contact_id, '302');
   const merged = await database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select(['email', 'profile'])
-    .where('id', '=', '301')
+    .where('contact_id', '=', '301')
     .executeTakeFirstOrThrow();
   assert.deepEqual(merged, { email: null, profile: {} });
 });
@@ -267,7 +271,8 @@ test('a line that is imported again with one field corrected corrects the invita
   const fieldsOf = async () => {
     const { contact_id, school, programme, expires_at } = await database
       .selectFrom('invitation')
-      .selectAll()
+      .leftJoin('person', 'person.id', 'person_id')
+      .select(['contact_id', 'school', 'programme', 'expires_at'])
       .where('code', '=', 'CORRECT1')
       .executeTakeFirstOrThrow();
     return [contact_id, school, programme, expires_at?.toISOString().slice(0, 10) ?? null];
@@ -295,6 +300,7 @@ test("a code given twice in one file is named, and stays the first one's", async
   assert.deepEqual(report.faults, [{ line: 3, text: 'the code TWICE is already on line 2.' }]);
   const { contact_id } = await database
     .selectFrom('invitation')
+    .leftJoin('person', 'person.id', 'person_id')
     .select('contact_id')
     .where('code', '=', 'TWICE')
     .executeTakeFirstOrThrow();

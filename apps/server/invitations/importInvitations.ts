@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { cleanEmail } from '#core/cleanText.ts';
 import { contactIdFault, isMangled } from '#core/csv.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { readCsv } from '../platform/readCsv.ts';
-import { presentId } from '../session/members.ts';
+import { personOf } from '../session/members.ts';
+import { wordsWith } from '../session/words.ts';
 import type { Society } from '../society/society.ts';
 import { dayOf } from '../society/texts.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
@@ -241,31 +243,32 @@ async function write(
   }
   const { rows } = await sql<{ code: string; isMoved: boolean; isExpired: boolean }>`
     with line as (
-      select * from json_to_recordset(${JSON.stringify(lines)}::json) as line (
-        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text)
-    ), contacts as (
-      insert into contact (id, email, profile)
-      select distinct on ("contactId") "contactId", email, json_strip_nulls(json_build_object(
+      select * from json_to_recordset(${JSON.stringify(lines.map((line) => ({ ...line, likeness: likenessOf(line), words: searchWords(line) })))}::json) as line (
+        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, likeness text, words text)
+    ), persons as (
+      insert into person (contact_id, email, likeness, words, profile)
+      select distinct on ("contactId") "contactId", email, likeness, words, json_strip_nulls(json_build_object(
         'firstName', "firstName", 'lastName', "lastName", 'email', email, 'schoolName', school, 'highSchoolName', school))::jsonb
       from line where "contactId" is not null
-      on conflict (id) do update set
-        profile = excluded.profile || contact.profile, email = coalesce(contact.email, excluded.email)
-      where contact.fetched_at is null and contact.merged_into is null and (excluded.profile || contact.profile) is distinct from contact.profile
-      returning id
+      on conflict (contact_id) do update set
+        profile = excluded.profile || person.profile, email = coalesce(person.email, excluded.email),
+        likeness = coalesce(person.likeness, excluded.likeness), words = ${wordsWith(sql`excluded.words`)}
+      where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
+      returning id, contact_id
     ), used as (
-      select code, contact_id from invitation
+      select code, person_id from invitation
       where code in (select code from line) and exists (select from join_session where invitation_code = code)
     )
-    insert into invitation (code, contact_id, school, programme, expires_at)
-    select code, ${presentId(sql`"contactId"`)}, case when "contactId" is null then school end, programme,
+    insert into invitation (code, person_id, school, programme, expires_at)
+    select code, coalesce(${personOf('contactId')}, persons.id), case when "contactId" is null then school end, programme,
       ${expiryOf(sql`"expiresAt"`, timeZone)}
-    from line
+    from line left join persons on persons.contact_id = "contactId"
     on conflict (code) do update set
-      contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
-    where (invitation.contact_id, invitation.school, invitation.programme, invitation.expires_at)
-      is distinct from (excluded.contact_id, excluded.school, excluded.programme, excluded.expires_at)
+      person_id = excluded.person_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
+    where (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at)
+      is distinct from (excluded.person_id, excluded.school, excluded.programme, excluded.expires_at)
     returning code, coalesce(expires_at <= now(), false) as "isExpired",
-      exists (select from used where used.code = invitation.code and used.contact_id is distinct from invitation.contact_id) as "isMoved"
+      exists (select from used where used.code = invitation.code and used.person_id is distinct from invitation.person_id) as "isMoved"
     `.execute(connection);
   for (const { code, isMoved, isExpired } of rows) {
     if (isMoved) doubted(first.get(code)!, 'moved');

@@ -27,7 +27,7 @@ export interface ListedInvitation extends Stored {
   state: InvitationState;
 }
 
-const columns = sql`code, invitation.contact_id as "contactId", invitation.school, invitation.programme, expires_at as "expiresAt",
+const columns = sql`code, (select contact_id from person where person.id = invitation.person_id) as "contactId", invitation.school, invitation.programme, expires_at as "expiresAt",
   is_withdrawn as "isWithdrawn", withdrawn_at as "withdrawnAt", withdrawn_by as "withdrawnBy",
   coalesce(expires_at <= now(), false) as "hasExpired"`;
 
@@ -155,6 +155,7 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
   if (found !== 'known') return unknownCode(deps, code, { isMalformed, isAsked: found === 'unknown' });
   const contact = await deps.database
     .selectFrom('invitation')
+    .leftJoin('person', 'person.id', 'person_id')
     .select('contact_id')
     .where('code', '=', code)
     .executeTakeFirst();
@@ -163,10 +164,10 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
     Omit<KnownCode, 'newest'> & { newest_at: Date | null; newest_state: string | null }
   >`
     select ${columns}, nullif(concat_ws(' ', profile ->> 'firstName', profile ->> 'lastName'), '') as name,
-      deleted_at is not null as "isDeleted", ${isMemberNow('invitation.contact_id')} as "isMember",
+      deleted_at is not null as "isDeleted", ${isMemberNow('invitation.person_id')} as "isMember",
       newest.created_at as newest_at, newest.state as newest_state,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
-    from invitation left join contact on contact.id = invitation.contact_id
+    from invitation left join person on person.id = invitation.person_id
     left join lateral (
       select created_at, state from join_session where invitation_code = ${code} order by created_at desc limit 1
     ) as newest on true

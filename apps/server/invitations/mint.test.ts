@@ -246,9 +246,9 @@ test('a name that a spreadsheet would run is minted and imported as it is', asyn
   assert.match(minted.out, /,'=Rivera,/);
   await take(t, fileOf(t, ...minted.out.trim().split('\r\n')));
   const { profile } = await server.deps.database
-    .selectFrom('contact')
+    .selectFrom('person')
     .select('profile')
-    .where('id', '=', '8601')
+    .where('contact_id', '=', '8601')
     .executeTakeFirstOrThrow();
   assert.equal(profile.lastName, '=Rivera');
 });

@@ -1,26 +1,41 @@
 import { cleanEmail, cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
+import { hasSynced } from '../contacts/syncContacts.ts';
 import { type Command, misused } from '../platform/command.ts';
-import { type FoundJoin, findJoins } from './findJoins.ts';
+import { type FoundJoin, type FoundPerson, findPeople } from './findJoins.ts';
 
 const MOST = 20;
 
 export const findCommand: Command = {
-  usage: 'find NAME|EMAIL|CONTACT_ID|INVITE_CODE|MEMBER_NUMBER|PAYMENT_INTENT|JOIN',
+  usage: 'find NAME|EMAIL|CONTACT_ID|INVITE_CODE|MEMBER_NUMBER|CARD AMOUNT|PAYMENT_INTENT|JOIN',
   summary:
-    'Show the joins of somebody, the newest first, with what was bought, paid and given back. Of a name, first or last or both, the beginning is enough; an email address may be the one of a receipt.',
+    'Show somebody: their joins, the newest first, with what was bought, paid and given back; or that they have none, and their codes. Any part of a name or an email is enough, with or without accents. CARD AMOUNT is the last four digits and the dollars, as 4242 65.',
   async run(args, { deps }) {
     const given = args.join(' ');
     const text = given.includes('@') || given.includes('＠') ? cleanEmail(given) : cleanText(given);
     if (text === '') return misused(findCommand);
-    const found = await findJoins(deps, text, MOST);
-    for (const join of found) print(join);
-    if (found.length === 0) console.log('No join was found.');
-    if (found.length === MOST) console.log(`… the newest ${MOST}.`);
-    return found.length > 0 ? 0 : 1;
+    const { joins, others } = await findPeople(deps, text, MOST);
+    for (const join of joins) print(join);
+    if (joins.length === MOST) console.log(`… the newest ${MOST}.`);
+    for (const person of others) printPerson(person);
+    if (others.length === MOST) console.log(`… the first ${MOST} without a join.`);
+    if (joins.length + others.length > 0) return 0;
+    console.log('Nobody was found.');
+    if (!(await hasSynced(deps)))
+      console.log('People whom HubSpot alone knows are found after: npm run operator -- contacts sync');
+    return 1;
   },
 };
+
+function printPerson({ contactId, name, email, codes }: FoundPerson): void {
+  const invited = codes.map(({ code, isUsed }) => `${code} (${isUsed ? 'used' : 'unused'})`).join(', ');
+  console.log(
+    plain(
+      `contact ${contactId}  ${name ?? 'unknown'}  ${email ?? 'no email'}  no join${invited && `  ${invited}`}`,
+    ),
+  );
+}
 
 function print({ uuid, state, programme, createdAt, name, openLines, payments }: FoundJoin): void {
   const when = `${createdAt.toISOString().slice(0, 16)}Z`;

@@ -6,8 +6,10 @@ import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.
 import { findCountry, findListed } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { isProven } from '../session/alike.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
-import { isOpenTo } from '../session/holding.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
+import { passFor } from '../session/passFor.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society/texts.ts';
@@ -18,9 +20,13 @@ const OLD_MINUTES = 10;
 /**
  * Returns the known values for the details form. Each value comes from the join's details or, if they lack it, from the contact's
  * data. If both lack the school, the school comes from the invitation.
+ * An unproven join is not shown what HubSpot has of the contact that it created: staff may have added to it.
+ * A browser that is not shown who the joiner is gets no value, and a pass with which its user can prove to be the joiner.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
+  if (row && !row.sees_joiner)
+    return { ...noContact, invitation: '', guardianConsent: null, pass: passFor(deps, uuid) };
   // If the mirror never read the contact (only an import named it), the request waits for HubSpot, two seconds at most. If the
   // mirror's data is old, the request is answered immediately, while the contact is refreshed.
   if (row?.contact_id && row.age === 'unseen') {
@@ -38,6 +44,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
     country: listedCountry(known.country),
     invitation: invitationOf(row),
     guardianConsent: consentOf(row),
+    pass: null,
   };
 
   async function find() {
@@ -50,9 +57,10 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       guardian_consent: string | null;
       profile: ContactProfile | null;
       age: 'unseen' | 'old' | 'fresh';
+      sees_joiner: boolean;
     }>`
-      select contact_id, origin, programme, school, details, guardian_consent, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
-      from join_session left join contact on contact.id = contact_id
+      select case when not made_contact then contact_id end as contact_id, origin, programme, school, join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age, ${seesJoiner(holding)} as sees_joiner
+      from join_session join person on person.id = person_id
       where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
     return rows[0];
   }

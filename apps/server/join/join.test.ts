@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { submitDetails } from './submitDetails.ts';
@@ -95,7 +96,7 @@ test('an expired code starts nothing, by either call', async () => {
     .call('initiateSchoolJoin', { body: { invitationCode: 'EXPIRED2025' } });
   assert.equal(status, 404);
   await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
-  await sql`insert into invitation (code, contact_id, expires_at) values ('EXPIRED101', '101', now())`.execute(
+  await sql`insert into invitation (code, person_id, expires_at) values ('EXPIRED101', (select id from person where contact_id = '101'), now())`.execute(
     server.deps.database,
   );
   const personal = { contactId: '101', invitationCode: 'EXPIRED101', isTOLA: true };
@@ -109,8 +110,8 @@ test('no join begins in a programme that is retired or not in the file, and one 
   const client = server.client();
   const { database } = server.deps;
   await client.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
-  await sql`insert into invitation (code, contact_id, school, programme) values
-    ('RETIRED102', '102', null, 'undergraduate'), ('RETIRED2026', null, 'A College', 'undergraduate'),
+  await sql`insert into invitation (code, person_id, school, programme) values
+    ('RETIRED102', (select id from person where contact_id = '102'), null, 'undergraduate'), ('RETIRED2026', null, 'A College', 'undergraduate'),
     ('REMOVED2026', null, 'A College', 'gone')`.execute(database);
   const byCode = async (invitationCode: string, of: Client) => [
     (await of.call('checkEligibility', { body: { invitationCode, isTOLA: true } })).data.message,
@@ -250,7 +251,7 @@ test('a join that is paid is not continued by its code', async () => {
   await sql`update membership set standing = 'void' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  await sql`update contact set is_member = false, fetched_at = now() where id = '104'`.execute(
+  await sql`update person set is_member = false, fetched_at = now() where contact_id = '104'`.execute(
     server.deps.database,
   );
   assert.notEqual(await startJoin(client, 'HONOR104'), uuid);
@@ -290,14 +291,14 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
   assert.match(await invitation(nominated), /^You are nominating yourself/);
   // The contact's data have a school. A self-nomination must not reveal it.
-  await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
+  await sql`update person set profile = profile || '{"schoolName":"Lincoln High School"}' where contact_id = '103'`.execute(
     server.deps.database,
   );
   assert.match(
     await invitation(await startJoin(client, 'HONOR103')),
     /through Lincoln High School, which named you/,
   );
-  await sql`update join_session set contact_id = '103' where uuid = ${nominated}`.execute(
+  await sql`update join_session set person_id = (select id from person where contact_id = '103') where uuid = ${nominated}`.execute(
     server.deps.database,
   );
   assert.match(await invitation(nominated), /^You are nominating yourself/);
@@ -316,7 +317,7 @@ test('a member is not let in again by code or link', async () => {
   const started = await server.deps.database
     .selectFrom('join_session')
     .select('uuid')
-    .where('contact_id', '=', '105')
+    .where('person_id', '=', personId('105'))
     .execute();
   assert.deepEqual(started, [], 'and nothing is written');
 });
@@ -334,7 +335,7 @@ test('a self-nomination needs the confirmation', async () => {
 
 test('a link to a contact starts a join, an unknown contact is told in the sentence of the catalogue', async () => {
   assert.equal((await server.client().call('initJoin', { params: { id: '102' }, body: {} })).status, 200);
-  await sql`insert into invitation (code, contact_id, programme) values ('LINKED102', '102', 'undergraduate')`.execute(
+  await sql`insert into invitation (code, person_id, programme) values ('LINKED102', (select id from person where contact_id = '102'), 'undergraduate')`.execute(
     server.deps.database,
   );
   const invited = await server.client().call('initJoin', { params: { id: '102' }, body: {} });
@@ -391,7 +392,7 @@ test('details are refused with every broken rule, and nothing is written', async
 test('what was submitted in this session wins over the contact', async () => {
   const client = server.client();
   const uuid = await startJoin(client);
-  await sql`update contact set profile = profile || '{"address2":"Apartment 7"}' where id = '101'`.execute(
+  await sql`update person set profile = profile || '{"address2":"Apartment 7"}' where contact_id = '101'`.execute(
     server.deps.database,
   );
   assert.equal((await client.call('getContact', { params: { uuid } })).data.address2, 'Apartment 7');

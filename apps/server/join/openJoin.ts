@@ -14,7 +14,7 @@ import { stateAllows } from '../session/states.ts';
 export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<{ state: JoinSessionState; first_name: string | null }>`
     select state, case when ${isHeldBy(holding)} then ${firstName} end as first_name
-    from join_session session left join contact on contact.id = contact_id
+    from join_session session left join person on person.id = person_id
     where uuid = ${uuid} and (${stateAllows('readContact')} and ${isOpenTo(holding)}
       or state = 'paid' and ${isHeldBy(holding)})`.execute(deps.database);
   const row = rows[0];

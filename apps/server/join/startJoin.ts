@@ -18,7 +18,8 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
-import { alreadyMember, isMemberByMirrorAlone, isMemberNow, presentId } from '../session/members.ts';
+import { alreadyMember, isMemberByMirrorAlone, isMemberNow, personOf } from '../session/members.ts';
+import { partUnproven } from '../session/partUnproven.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 
@@ -69,7 +70,7 @@ export async function startSchoolJoin(
   });
 }
 
-/** Starts a join by self-nomination, which has no contact. */
+/** Starts a join by self-nomination, of a person of its own. */
 export async function startSelfNomination(
   deps: Deps,
   given: { hasConfirmedEligibility: boolean; address: string } & Asked,
@@ -79,9 +80,11 @@ export async function startSelfNomination(
   const programme = programmeFor(deps.society, given);
   const addressHash = deps.hashAddress(given.address);
   const { rows } = await sql<{ uuid: string }>`
-    insert into join_session (origin, programme, address_hash)
-    select 'self_nomination', ${programme}, ${addressHash}
-    where ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    with person as (
+      insert into person (profile) select '{}' where ${joinsUnderLimit(deps, 'address_hash', addressHash)} returning id
+    )
+    insert into join_session (origin, programme, person_id, address_hash)
+    select 'self_nomination', ${programme}, id, ${addressHash} from person
     returning uuid`.execute(deps.database);
   if (!rows[0]) throw tooMany(deps);
   return { uuid: rows[0].uuid, programme };
@@ -105,25 +108,26 @@ export async function startLinkedJoin(
   await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
   const { defaultProgramme, openProgrammes } = deps.society;
-  const programme = sql<string>`coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${defaultProgramme})`;
+  const programme = sql<string>`coalesce((select programme from invitation where person_id = person.id order by created_at desc limit 1), ${defaultProgramme})`;
   const isOpen = (key: RawBuilder<string>) => sql<boolean>`${key} = any(${openProgrammes}::text[])`;
   return startOrRefuse(
     deps,
     sql`
     with invited as (
-      select id as contact_id, ${programme} as programme from contact where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')}
+      select id as person_id, ${programme} as programme from person
+      where id = ${personOf(sql`${given.contactId}`)} and not ${isMemberNow('person.id')}
     ), ${continuing(given.joinsOfBrowser)}, started as (
-      insert into join_session (origin, programme, contact_id, address_hash)
-      select 'link', programme, contact_id, ${addressHash}
+      insert into join_session (origin, programme, person_id, address_hash)
+      select 'link', programme, person_id, ${addressHash}
       from invited
       where ${isOpen(sql`programme`)} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid, programme
+      returning uuid, programme, ${HAS_STRAYS}
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       sql<Invited>`
-        select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone,
-          ${isMemberNow('contact.id')} or ${isOpen(programme)} as is_invited, true as is_within
-        from contact where id = ${presentId(given.contactId)}`.execute(deps.database),
+        select ${isMemberNow('person.id')} as is_member, false as is_by_mirror_alone,
+          ${isMemberNow('person.id')} or ${isOpen(programme)} as is_invited, true as is_within
+        from person where id = ${personOf(sql`${given.contactId}`)}`.execute(deps.database),
     given,
   );
 }
@@ -154,27 +158,37 @@ async function startByCode(
   // address, or whoever knows a code could keep its owner from joining.
   const codeUnderLimit =
     origin === 'invite'
-      ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!), sql`and address_hash = ${addressHash}`)
+      ? joinsUnderLimit(
+          deps,
+          'person_id',
+          personOf(sql`${contactId}`),
+          sql`and address_hash = ${addressHash}`,
+        )
       : sql<boolean>`true`;
-  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${isUsable(deps)}`;
+  const isOpen = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)} and ${isUsable(deps)}`;
   return startOrRefuse(
     deps,
     sql`
     with invited as (
-      select contact_id, code, school, programme from invitation
-      where ${isOpen} and not ${isMemberNow('invitation.contact_id')} and ${mayAttempt(deps, attempt)}
-    ), ${continuing(joinsOfBrowser)}, started as (
-      insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
-      select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invited
+      select person_id, code, school, programme from invitation
+      where ${isOpen} and not ${isMemberNow('invitation.person_id')} and ${mayAttempt(deps, attempt)}
+    ), ${continuing(joinsOfBrowser)}, beginning as (
+      select * from invited
       where not exists (select from continued)
         and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid, programme
+    ), own as (
+      insert into person (profile) select '{}' from beginning where person_id is null returning id
+    ), started as (
+      insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
+      select ${origin}, coalesce(programme, ${programme}), coalesce(person_id, own.id), code, school, ${addressHash}
+      from beginning left join own on true
+      returning uuid, programme, ${HAS_STRAYS}
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       inTurn(() =>
         sql<Invited>`
           with invited as (
-            select true as is_invited, ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
+            select true as is_invited, ${isMemberNow('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone
             from invitation where ${isOpen}
           ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
           select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within
@@ -185,17 +199,20 @@ async function startByCode(
 }
 
 /**
- * SQL for a CTE `continued` with the join that is continued, if there is one: the newest open join of the contact in the CTE
+ * SQL for a CTE `continued` with the join that is continued, if there is one: the newest open join of the person in the CTE
  * `invited` that this browser holds. Only joins by a personal code or by a link to the details form are continued. Other joins
  * always start anew: a school's code is shared by many students, and a checkout link may sell something else.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
-      select uuid, join_session.programme from join_session join invited using (contact_id)
+      select uuid, join_session.programme, null::bigint as strays_of from join_session join invited using (person_id)
       where ${isAmong(joinsOfBrowser)} and origin in ('invite', 'link') and ${stateAllows('readContact')}
       order by join_session.created_at desc limit 1
     )`;
 }
+
+/** SQL: the person of the join that starts, if their contact was created by a join; otherwise null. */
+const HAS_STRAYS = sql`(select id from person where person.id = person_id and made_contact and origin in ('invite', 'link')) as strays_of`;
 
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
@@ -215,11 +232,17 @@ interface Invited {
  */
 async function startOrRefuse(
   deps: Deps,
-  insert: RawBuilder<StartedJoin>,
+  insert: RawBuilder<StartedJoin & { strays_of: number | null }>,
   askInvited: () => Promise<{ rows: Invited[] }>,
   { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
-  const start = async () => (await insert.execute(deps.database)).rows[0];
+  const start = async () => {
+    const [started] = (await insert.execute(deps.database)).rows;
+    if (!started) return;
+    const { strays_of, ...join } = started;
+    if (strays_of !== null) await partUnproven(deps.database, strays_of);
+    return join;
+  };
   const find = async () => (await askInvited()).rows[0];
   let started = await start();
   if (started) return started;
@@ -240,8 +263,8 @@ async function startOrRefuse(
 
 function joinsUnderLimit(
   deps: Deps,
-  column: 'address_hash' | 'contact_id',
-  value: string | RawBuilder<string>,
+  column: 'address_hash' | 'person_id',
+  value: string | RawBuilder<unknown>,
   and: RawBuilder<unknown> = sql``,
 ) {
   const limit =

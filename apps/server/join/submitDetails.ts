@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
+import { PROVE_FIRST } from '#core/pass.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
   type CountryRule,
@@ -17,10 +19,10 @@ import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
-import { isOpenTo } from '../session/holding.ts';
-import { leaveContactOfOther } from '../session/leaveContact.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
+import { wordsTyped } from '../session/words.ts';
 
 /**
  * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one call to HubSpot
@@ -38,7 +40,10 @@ function yearOfPage(now: Date, graduationYear: string): number {
   return years.find((year) => graduationYears(year).includes(graduationYear)) ?? years[0]!;
 }
 
-/** Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. */
+/**
+ * Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. Throws
+ * 403 for a browser that is not shown who the joiner is: letters, and the code that proves it, would go to the email in the details.
+ */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
@@ -48,13 +53,14 @@ export async function submitDetails(
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
   // The state's name can show that a ZIP code lost its zero.
   const details = cleanDetails({ ...sent, state: stateOf(sent) });
-  const guardianConsent = await guardianConsentAsked(deps, uuid);
+  const guardianConsent = await guardianConsentAsked(deps, uuid, holding);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
     { ...details, hasGuardianConsent },
     { currentYear, country, asksGuardianConsent: guardianConsent !== null },
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
+  const email = details.personalEmail.toLowerCase();
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
     with saved as (
@@ -65,9 +71,18 @@ export async function submitDetails(
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = ${attemptsAnew},
-      ${leaveContactOfOther(details.personalEmail)}
+      crm_known = case
+        when lower(details ->> 'personalEmail') <> ${email} and exists (
+          select from person where id = person_id and found_contact_id is not null and contact_id is null) then '{}'
+        when crm_known = '{}' then (select case when made_contact then '{}' else profile end from person where id = person_id)
+        else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
-    returning uuid, programme
+    returning uuid, programme, person_id
+    ), known as (
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
+        words = ${wordsTyped(searchWords(details))},
+        found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
+      from saved where person.id = person_id and not exists (select from join_session paid where paid.person_id = person.id and paid.state = 'paid')
     ), due as (${insertReminders(deps, uuid)})
     select uuid from saved`.execute(deps.database);
     return rows[0];
@@ -77,9 +92,16 @@ export async function submitDetails(
 }
 
 /** Returns the guardian consent sentence of the join's programme; null if the programme does not ask. */
-async function guardianConsentAsked({ database, society }: Deps, uuid: string): Promise<string | null> {
-  const { rows } = await sql<{ programme: string }>`
-    select programme from join_session where uuid = ${uuid}`.execute(database);
+async function guardianConsentAsked(
+  { database, society }: Deps,
+  uuid: string,
+  holding: Holding,
+): Promise<string | null> {
+  const { rows } = await sql<{ programme: string; is_to_prove: boolean }>`
+    select programme, ${isOpenTo(holding)} and not ${seesJoiner(holding)} as is_to_prove from join_session where uuid = ${uuid}`.execute(
+    database,
+  );
+  if (rows[0]?.is_to_prove) throw new Refusal(403, PROVE_FIRST);
   // A join that does not exist is refused later, when the details are saved.
   return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }
@@ -90,7 +112,7 @@ function stateOf({ country: name, state }: StudentDetails): string {
   return (country && findSubdivision(country, state)?.name) ?? state;
 }
 
-function country(name: string): CountryRule | undefined {
+export function country(name: string): CountryRule | undefined {
   const found = findCountry(name);
   if (found?.name !== name) return undefined;
   const subdivisions = found.subdivisions.map((subdivision) => subdivision.name);

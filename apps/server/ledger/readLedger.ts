@@ -98,7 +98,7 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** The processing fee of the order's snapshot; null if an older version wrote the snapshot, without the fee. */
+  /** The processing fee of the order's snapshot; null if Stripe did not know it after a restore. */
   processingFeeCents: number | null;
   programme: string | null;
   /** Whether the payment bought nothing. */

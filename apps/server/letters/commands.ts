@@ -30,10 +30,10 @@ interface Row {
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
   when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
 /**
- * SQL for the time at which the letter was sent, withdrawn or refused; otherwise, when it is tried next. A refusal sets
- * `next_try_at` to its own time; in rows of earlier versions it may be some minutes later.
+ * SQL for the time at which the letter was sent, withdrawn or refused (a refusal sets `next_try_at` to its own time); otherwise,
+ * when it is tried next.
  */
-const at = sql<Date>`coalesce(sent_at, withdrawn_at, case when refusal is not null then least(next_try_at, now()) else next_try_at end)`;
+const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
 

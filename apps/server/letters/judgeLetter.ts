@@ -10,8 +10,10 @@ import {
 import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { limitedCount } from '../platform/http/limits.ts';
+import { countsFor } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { isJoinerMember } from '../session/members.ts';
+import { hasPart } from '../session/words.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
@@ -33,7 +35,7 @@ export async function judgeLetter(
 /**
  * Returns the name, key and limit with which a letter is counted when it has been sent; null if it is not counted. Anybody can
  * begin a join with any email, so letters about joins that are neither paid nor proven are counted by mailbox. A code is not: it is
- * mailed only to somebody who has the link of a letter.
+ * counted when it is asked for (`sendCode` in pass).
  */
 export function countedFor(
   { config, passes }: Pick<Deps, 'config' | 'passes'>,
@@ -66,16 +68,16 @@ async function readLeftJoin(
   address: string,
 ): Promise<Omit<LeftJoin, 'isReminded'>> {
   const email = address.toLowerCase();
-  const named = sql`plainto_tsquery('simple', ${email})`;
   const others = sql`
     select from join_session other where other.uuid <> session.uuid and other.details is not null
-      and person_words(other.details) @@ ${named} and lower(other.details ->> 'personalEmail') = ${email}`;
+      and lower(other.details ->> 'personalEmail') = ${email} and ${countsFor('other', 'session')}`;
   const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
       ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
-        or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
-        or exists (select from contact where is_member and person_words(profile) @@ ${named}
-          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(contact.email))) as "isMember",
+        or exists (select from payment join join_session payer on payer.uuid = session_uuid
+          where lower(receipt_email) = ${email} and succeeded_at is not null and ${countsFor('payer', 'session')})
+        or exists (select from person where is_member and ${hasPart(email)}
+          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isMember",
       exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
       exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
       (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})

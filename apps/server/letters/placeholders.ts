@@ -39,6 +39,7 @@ const ofLetter = {
   'payment-failed': ['total', 'checkoutPage'],
   link: ['joinPage'],
   code: ['code', 'codeMinutes'],
+  'email-changed': [],
   'reminder-hour': ['joinPage'],
   'reminder-days': ['joinPage'],
 } as const satisfies Record<LetterKind, readonly string[]>;

@@ -168,8 +168,10 @@ test('who paid with another join of the same email is not reminded, whatever bec
 test('an email that a receipt went to, one of a member in HubSpot, and a contact who is a member are not reminded', async () => {
   const [receipt, mirrored, invited] = [await leftJoin(), await leftJoin(), await leftJoin()];
   const profiled = await leftJoin();
-  await sql`insert into contact (id, is_member) values ('7776', true)`.execute(database);
-  await sql`update join_session set contact_id = '7776' where uuid = ${invited.uuid}`.execute(database);
+  await sql`insert into person (contact_id, is_member) values ('7776', true)`.execute(database);
+  await sql`update join_session set person_id = (select id from person where contact_id = '7776') where uuid = ${invited.uuid}`.execute(
+    database,
+  );
   const paid = await leftJoin();
   await order(paid.client, paid.uuid);
   const { intentId } = await payOrder(server, paid.client, paid.uuid);
@@ -177,9 +179,11 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
     database,
   );
   await sql`
-    insert into contact (id, profile, is_member)
-    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, true),
-      ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, true)`.execute(database);
+    insert into person (contact_id, profile, words, is_member)
+    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, ${mirrored.email}, true),
+      ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, ${profiled.email}, true)`.execute(
+    database,
+  );
   await after(1.1);
   for (const { uuid } of [receipt, mirrored, profiled, invited])
     assert.deepEqual((await statesOf(uuid))[0], 'reminder-hour withdrawn');
@@ -255,10 +259,10 @@ test('a society that reminds nobody any more sends none that was due, and makes 
 
 test('without an email, or policies agreed to, nobody is reminded; nor at an address that only a contact has', async () => {
   const [gone, open] = [await leftJoin(), await leftJoin()];
-  await sql`insert into contact (id, profile) values ('7778', '{"personalEmail": "known@example.com"}')`.execute(
+  await sql`insert into person (contact_id, profile) values ('7778', '{"personalEmail": "known@example.com"}')`.execute(
     database,
   );
-  await sql`update join_session set details = details - 'personalEmail', contact_id = '7778' where uuid = ${gone.uuid}`.execute(
+  await sql`update join_session set details = details - 'personalEmail', person_id = (select id from person where contact_id = '7778') where uuid = ${gone.uuid}`.execute(
     database,
   );
   await sql`update join_session set has_agreed_to_policies = false where uuid = ${open.uuid}`.execute(

@@ -17,7 +17,6 @@ import {
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
-import { makeUpLetters } from './makeUpLetters.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
@@ -49,7 +48,6 @@ export function startSendingLetters(deps: Deps): () => Promise<void> {
 /** Sends a batch of due letters, one after the other. Returns whether more may be due. */
 export async function sendDue(deps: Deps, settings: MailSettings, times = mailTimes): Promise<boolean> {
   const watch = callWatcher(deps.log);
-  await makeUpLetters(deps);
   let connection: MailConnection | null = null;
   try {
     for (let count = 0; count < BATCH; count++) {

@@ -11,17 +11,17 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
+import { alikeTo, countsFor } from '../session/alike.ts';
 import { goesBack } from '../session/goesBack.ts';
 import {
   baseMembership,
-  contactOfJoin,
   hasEnded,
   isJoinerMember,
   isReturned,
   joinHolds,
   membershipFee,
 } from '../session/members.ts';
-import { firstName, letterEmails, payer } from '../session/person.ts';
+import { firstName, letterEmails, payerEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 
 /** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
@@ -67,7 +67,7 @@ export interface Letter {
   hasEnded: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
-  /** Whether another join of the same payer holds a membership. */
+  /** Whether the join is for a membership that the person, or likely the same one, holds by another join. */
   isPayerMember: boolean;
   payment: {
     intentId: string;
@@ -128,6 +128,7 @@ const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     case when letter.email is not null then array[letter.email]
       when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
+      when letter.kind = 'code' and session.is_checkout_only then ${payerEmails}
       else ${letterEmails} end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination", session.proven_at is not null as "isProven",
     ${firstName} as "firstName", session.paid_at as "paidAt",
@@ -135,14 +136,14 @@ const readLetters = sql`
     (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (
         select line ->> 'name' from payment paid join order_snapshot using (session_uuid, kind, revision), jsonb_array_elements(items) as line
         where paid.intent_id = bought.payment_intent and line ->> 'type' = bought.type::text))), '[]')
-      from membership bought where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
+      from membership bought where is_held and (session_uuid = session.uuid or person_id = session.person_id))
       || case when ${isJoinerMember('session')} then '[{"type": "membership", "name": null}]' else '[]' end::jsonb as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and ${isProof}) as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
-    exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
-      where other.payer = ${payer} and other.uuid <> session.uuid) as "isPayerMember",
+    session.lines @> '[{"type": "membership"}]' and exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
+      where other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid and ${countsFor('other', 'session')}) as "isPayerMember",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
@@ -155,7 +156,7 @@ const readLetters = sql`
     document.review
   from letter
     left join join_session session on session.uuid = letter.session_uuid
-    left join contact on contact.id = session.contact_id
+    left join person on person.id = session.person_id
     left join refund on refund.uuid = case when letter.kind = 'refund' then subject::uuid
       when letter.kind = 'proof-rejected' and data -> 'isFinal' = 'true' then (
         select uuid from refund as kept where reason = 'ineligible' and status not in ('failed', 'canceled')
@@ -205,6 +206,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'payment-failed':
       return letter.state !== 'paid' && payment?.status !== 'succeeded' && !letter.isPayerMember;
     case 'link':
+    case 'email-changed':
       return true;
     case 'code':
       return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();
@@ -221,7 +223,7 @@ export interface RejectionData {
   isFinal: boolean;
 }
 
-/** The `data` of a letter about a payment that failed. Earlier versions stored nothing. */
+/** The `data` of a letter about a payment that failed. */
 export interface FailedData {
   /** The amount (cents) for which the bank was asked. The order and its intent may change before the letter is sent. */
   amountCents: number;

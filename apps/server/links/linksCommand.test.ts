@@ -108,7 +108,7 @@ test('a link to a contact who is a member tells that they are one', async (t) =>
 test('a checkout link to a contact that was deleted is told to sell nothing', async (t) => {
   await server.deps.contacts.refresh('104');
   const minted = await runCommand(t, server, linksCommand, ['checkout', '104']);
-  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  await sql`update person set deleted_at = now() where contact_id = '104'`.execute(server.deps.database);
   const { out, code } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.equal(code, 1, out);
   assert.match(out, /the contact was deleted in HubSpot/);
@@ -162,7 +162,7 @@ async function refusedContacts() {
   await server.deps.contacts.refresh(deleted);
   await askHubspot(server.hubspotUrl, 'DELETE', `/${deleted}`);
   // Somebody has followed an older link with an id that HubSpot does not have.
-  await sql`insert into contact (id) values ('987654320') on conflict do nothing`.execute(
+  await sql`insert into person (contact_id) values ('987654320') on conflict do nothing`.execute(
     server.deps.database,
   );
   return [

@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import { linkQuery, readCheckoutQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType, type MembershipType } from '#core/product.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isMemberNow, presentId } from '../session/members.ts';
+import { isMemberNow, personOf } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
@@ -57,9 +58,9 @@ export async function previewLink(
   if (exp !== undefined && /^\d{1,12}$/.test(exp))
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
   const contact = await database
-    .selectFrom('contact')
-    .select(['profile', 'deleted_at', isMemberNow('contact.id').as('is_member')])
-    .where('id', '=', presentId(target.contactId))
+    .selectFrom('person')
+    .select(['profile', 'deleted_at', isMemberNow('person.id').as('is_member')])
+    .where('id', '=', personOf(sql`${target.contactId}`))
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');
   lines.push(

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
+import { type Holdings, type SaleRefusal, saleRefusal } from '#core/people.ts';
 import type { MembershipType } from '#core/product.ts';
 import { isRecordId } from '../contacts/contacts.ts';
 import { lookAtContacts, wasAtHubspot } from '../contacts/followContacts.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { presentId, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { holdings, personOf } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 
 /** For whom a link is. */
@@ -23,7 +24,7 @@ interface Row {
   isDeleted: boolean;
   /** Whether HubSpot once had the contact, or an import named it. */
   isKnown: boolean;
-  sale: SaleRefusal | null;
+  holdings: Holdings | null;
 }
 
 const noSale: Record<MembershipType, Record<SaleRefusal, string>> = {
@@ -52,12 +53,12 @@ export async function recipientsOf(
     },
   );
   const { rows } = await sql<Row>`
-    select given, contact.id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
+    select given, person.contact_id as id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
       deleted_at is not null as "isDeleted",
-      ${wasAtHubspot} or exists (select from invitation where contact_id = contact.id) as "isKnown",
-      ${sells === null ? sql`null` : saleRefusal(sells, 'contact.id')} as sale
+      ${wasAtHubspot} or exists (select from invitation where person_id = person.id) as "isKnown",
+      case when person.id is not null then ${holdings('person.id')} end as holdings
     from unnest(${contactIds}::text[]) with ordinality as contacts (given, place)
-      left join contact on contact.id = ${presentId(sql.ref('given'))}
+      left join person on person.id = ${personOf('given')}
     order by place`.execute(database);
   return rows.map((row) => {
     const { given, id, name } = row;
@@ -72,14 +73,15 @@ export async function recipientsOf(
 }
 
 function refusalOf(
-  { id, isDeleted, isKnown, sale }: Row,
+  { id, isDeleted, isKnown, holdings: held }: Row,
   sells: MembershipType | null,
   isLookedUp: boolean,
 ): string | null {
   if (isDeleted) return 'was deleted in HubSpot';
   if (isLookedUp && (id === null || !isKnown)) return 'is known neither here nor to HubSpot';
-  if (sells === null || sale === null || id === null) return null;
+  if (sells === null || held === null) return null;
+  const sale = saleRefusal(sells, held);
   // Only HubSpot knows all members.
-  if (sale === 'not a member' && !isLookedUp) return null;
+  if (sale === null || (sale === 'not a member' && !isLookedUp)) return null;
   return noSale[sells][sale];
 }

@@ -67,7 +67,7 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 }
 
 /**
- * Accepts the last name and ZIP code in the join's details as proof. A contact's data are no proof, since anybody may have a link
+ * Accepts the last name and ZIP code in the join's details as proof, as they were corrected last. A contact's data are no proof, since anybody may have a link
  * with a contact's id. Wrong tries are counted until the joiner proves by a mailed code who they are. A request for a new code
  * does not reset this count.
  */
@@ -83,7 +83,9 @@ export async function proveByName(
     name_tries: number | null;
   }>`
     with opened as (
-      select uuid, details from join_session session where ${opens(pass)} for key share
+      select uuid, coalesce(
+          case when state = 'paid' then (select person.details from person where person.id = person_id) end, details) as details
+      from join_session session where ${opens(pass)} for key share
     ), counted as (
       insert into pass (session_uuid, tries, name_tries) select uuid, 1, 1 from opened
       on conflict (session_uuid) do update set tries = pass.tries + 1, name_tries = pass.name_tries + 1

@@ -20,7 +20,7 @@ export async function sendCode(
   const pass = deps.passes.read(token);
   const { sessionUuid } = pass;
   const limit = deps.config.limits?.passCodesPerJoin;
-  if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
+  if (limit && !(await countWithin(deps.database, 'pass code', await countedFor(deps, sessionUuid), limit)))
     throw new Refusal(429, TOO_MANY_CODES);
   // Locks the join, so that it is not erased before the statement ends. The letter's row stores only the salt. When the letter is
   // sent, the server computes the code from the salt once more.
@@ -39,4 +39,15 @@ export async function sendCode(
     )
     select uuid from opened`.execute(deps.database);
   if (!rows[0]) throw new Refusal(403, PASS_INVALID);
+}
+
+/**
+ * Returns the key by which codes are counted: the join or, of a join by a checkout link, the person. Whoever has the link can begin
+ * many such joins, and every code goes to the same mailbox.
+ */
+async function countedFor({ database }: Deps, sessionUuid: string): Promise<string> {
+  const { rows } = await sql<{ key: string }>`
+    select case when is_checkout_only then 'person ' || person_id else uuid::text end as key
+    from join_session where uuid = ${sessionUuid} and person_id is not null`.execute(database);
+  return rows[0]?.key ?? sessionUuid;
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { openIntent, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
+import { openIntent, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -112,6 +113,17 @@ test('who paid by a checkout link and gave no details gets the link at the email
     deps.database,
   );
   assert.deepEqual(await linksFor('receipt.of@example.com'), [[uuid, 'Receipt.Of@example.com']]);
+});
+
+test('whom a checkout link was paid for gets the link at their own email, which the payer was not shown', async () => {
+  const id = await newContact(server, 'paid.for@example.com');
+  await server.deps.contacts.refresh(id);
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
+  const uuid = data.joinSessionUuid;
+  assert.deepEqual(await linksFor('paid.for@example.com'), []);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await linksFor('Paid.For@example.com'), [[uuid, 'paid.for@example.com']]);
 });
 
 test('the email that a receipt went to leads to no join whose details give another email', async () => {

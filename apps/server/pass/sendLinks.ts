@@ -6,8 +6,10 @@ import { repeat } from '../platform/background.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isProven } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { firstName, lastName } from '../session/person.ts';
+import { hasEmail } from '../session/words.ts';
 import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
@@ -72,9 +74,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid join
- * or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
- * email does not count, since anybody can begin a join of a contact.
+ * Returns the joins of an email that a link can open, the proven ones first. Of several proven joins with the same first and last
+ * name, and of several others, returns the paid join or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
+ * email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,
@@ -82,20 +84,29 @@ async function joinsOf(
 ): Promise<{ sessionUuid: string; email: string }[]> {
   const { rows } = await sql<{ sessionUuid: string; email: string }>`
     select "sessionUuid", email from (
-      select distinct on (lower(${firstName}), lower(${lastName}))
-        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at
+      select distinct on (lower(${firstName}), lower(${lastName}), is_proven)
+        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at, ${isProven('session')} as is_proven
       from (
         select uuid, details ->> 'personalEmail' as email from join_session
-        where details is not null and person_words(details) @@ plainto_tsquery('simple', ${email})
-          and lower(details ->> 'personalEmail') = ${email}
+        where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
+        union
+        select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
+        where lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
         union
         select session_uuid, receipt_email from payment
         where lower(receipt_email) = ${email} and status = 'succeeded'
-          and exists (select from join_session where uuid = session_uuid and details is null)
+          and exists (select from join_session join person on person.id = person_id
+            where uuid = session_uuid and join_session.details is null and person.details is null)
+        union
+        select own.uuid, known.email
+        from person join join_session own on own.person_id = person.id
+          cross join lateral (values (person.profile ->> 'personalEmail'), (person.email)) as known (email)
+        where ${hasEmail(email)} and lower(known.email) = ${email}
+          and own.is_checkout_only and own.state = 'paid' and own.details is null and person.details is null
       ) as found
-      join join_session session using (uuid) left join contact on contact.id = session.contact_id
+      join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}
-      order by lower(${firstName}), lower(${lastName}), is_paid desc, session.created_at desc
-    ) as joins order by is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
+      order by lower(${firstName}), lower(${lastName}), is_proven, is_paid desc, session.created_at desc
+    ) as joins order by is_proven desc, is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
   return rows;
 }

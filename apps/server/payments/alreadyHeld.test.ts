@@ -47,7 +47,7 @@ async function endOutage(): Promise<void> {
 }
 
 async function fillMirror(): Promise<void> {
-  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.background);
+  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.background);
   await fillDue({ ...server.deps, database: server.background }, server.hubspot);
 }
 
@@ -78,7 +78,7 @@ test('a member by hand is told to staff, too, when HubSpot was last asked long b
   const id = await newContact(server, 'asked.long.ago@example.com', { invitation_code: 'LONGAGO1' });
   const client = server.client();
   const uuid = await orderingJoin(client, 'LONGAGO1', { personalEmail: 'asked.long.ago@example.com' });
-  await sql`update contact set fetched_at = now() - interval '1 hour' where id = ${id}`.execute(
+  await sql`update person set fetched_at = now() - interval '1 hour' where contact_id = ${id}`.execute(
     server.background,
   );
   await sql`update join_session set created_at = now() - interval '2 hours' where uuid = ${uuid}`.execute(
@@ -122,10 +122,10 @@ for (const [how, learn] of [
 
 test('a member whom an import invited, and who paid again while HubSpot was down, is told to staff once', async () => {
   const id = await newContact(server, 'imported@example.com', { membership_status: 'member' });
-  await sql`insert into contact (id, profile) values (${id}, '{"firstName": "Jordan"}')`.execute(
+  await sql`insert into person (contact_id, profile) values (${id}, '{"firstName": "Jordan"}')`.execute(
     server.background,
   );
-  await sql`insert into invitation (code, contact_id) values ('IMPORTEDMEMBER', ${id})`.execute(
+  await sql`insert into invitation (code, person_id) values ('IMPORTEDMEMBER', (select id from person where contact_id = ${id}))`.execute(
     server.background,
   );
   await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
@@ -146,7 +146,7 @@ test('whom a payment has made a member in HubSpot, which a server that died coul
   await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'membershipStatus' where uuid = ${uuid}`.execute(
     server.background,
   );
-  await sql`update contact set fetched_at = null where id = ${id}`.execute(server.background);
+  await sql`update person set fetched_at = null where contact_id = ${id}`.execute(server.background);
   await deliver(server);
   assert.deepEqual(await noticesOf(server, uuid), []);
 });

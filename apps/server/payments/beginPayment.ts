@@ -1,15 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { HeldJoin, Holding } from '#core/holding.ts';
+import type { OpenLine } from '#core/orderLine.ts';
+import {
+  answerToSecond,
+  type Holdings,
+  orderRefusal,
+  type Purchase,
+  type Relation,
+  type SaleRefusal,
+} from '#core/people.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isAmong } from '../session/holding.ts';
-import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
-import { hasLine } from '../session/orderLines.ts';
-import { payer } from '../session/person.ts';
+import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
@@ -24,8 +32,8 @@ const PAYING_ELSEWHERE =
  */
 const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
-const PERHAPS_PAID =
-  'A membership for the same name and email has already been paid for in this browser. Is this one for somebody else?';
+const perhapsPaid = (first: Purchase) =>
+  `A membership for the same name and email ${first === 'paying' ? 'is being' : 'has already been'} paid for in this browser. Is this one for somebody else?`;
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
@@ -45,34 +53,77 @@ export async function beginPayment(
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const guardianConsent = guardianConsentOf(deps.society, order.identity.programme);
-  const session = await freeze(deps, uuid, { ...asked, guardianConsent });
+  const { refusal, beside } = await readPerson(deps, uuid, asked);
+  const isHeldBack = refusal !== null || beside !== null;
+  const session = await freeze(deps, uuid, { ...asked, guardianConsent, isHeldBack });
   if (!session) throw await refusalFor(deps, 'beginPayment', uuid, { holding: asked.holding });
-  if (session.refusal) throw refusedSale(session.refusal);
+  if (refusal) throw refusedSale(refusal);
   const errors = {
     ...(!session.has_agreed && { agreeToPolicies: AGREE_FIRST }),
     ...(!session.has_guardian_consent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
   };
   const [missing] = Object.values(errors);
   if (missing) throw new Refusal(400, missing, { errors });
-  if (session.asks) throw new Refusal(409, PERHAPS_PAID, { code: 'perhaps_paid' });
+  if (beside) throw new Refusal(409, perhapsPaid(beside), { code: 'perhaps_paid' });
   if (!session.frozen) throw totalChanged(order.totalCents);
   return { revision, amount: order.totalCents };
 }
 
-/** `guardianConsent` is the sentence that asks for a guardian's consent; null if the programme does not ask. */
-type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | null };
+/**
+ * `guardianConsent` is the sentence that asks for a guardian's consent; null if the programme does not ask. With `isHeldBack`
+ * nothing is frozen.
+ */
+type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | null; isHeldBack: boolean };
 
 interface Frozen {
-  /**
-   * Whether another join of this browser has bought a membership for the same name and email. The page then asks whether this
-   * joiner is another person.
-   */
-  asks: boolean;
   has_agreed: boolean;
   /** Whether guardian consent was given, or the programme does not ask for it. */
   has_guardian_consent: boolean;
-  refusal: SaleRefusal | null;
   frozen: boolean;
+}
+
+interface Beside {
+  relation: Relation;
+  isProven: boolean;
+  isSecondProven: boolean;
+  is: Purchase;
+}
+
+/**
+ * Returns why the order may not be sold to the joiner, and what became of a membership that another join of this browser buys or
+ * has bought, if the joiner is to be asked whether they are another person ({@link answerToSecond}); null for each that is not so.
+ */
+async function readPerson(
+  { database }: Deps,
+  uuid: string,
+  { isForAnother, joinsOfBrowser }: Parameters<typeof beginPayment>[2],
+): Promise<{ refusal: SaleRefusal | null; beside: Purchase | null }> {
+  const { rows } = await sql<{ lines: OpenLine[]; holdings: Holdings; beside: Beside[] }>`
+    select lines, ${joinerHoldings('own')} as holdings, coalesce((
+      select json_agg(json_build_object(
+        'relation', case when other.person_id = own.person_id then 'same' else 'likely same' end,
+        'isProven', ${isProven('other')}, 'isSecondProven', ${isProven('own')},
+        'is', case when bought.id is null then 'paying' when bought.standing = 'active' then 'paid'
+          when bought.standing = 'disputed' then 'disputed' else 'refunded' end))
+      from join_session as other left join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership'
+      where other.uuid in (select uuid from join_session where ${isAmong(joinsOfBrowser)})
+        and other.uuid <> own.uuid and other.person_id in ${alikeTo(sql`own.person_id`)}
+        and (bought.id is not null or other.paying_since is not null)), '[]') as beside
+    from join_session own where uuid = ${uuid}`.execute(database);
+  const [own] = rows;
+  if (!own) return { refusal: null, beside: null };
+  const asks = ({ relation, isProven, isSecondProven, is }: Beside) =>
+    answerToSecond({
+      relation,
+      first: { isProven, is },
+      second: { isProven: isSecondProven },
+      inSameBrowser: true,
+    }) === 'ask';
+  const isAsked = !isForAnother && own.lines.some(({ type }) => type === 'membership');
+  return {
+    refusal: orderRefusal(own.lines, own.holdings),
+    beside: (isAsked && own.beside.find(asks)?.is) || null,
+  };
 }
 
 /**
@@ -87,7 +138,7 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
     if ((error as { constraint?: string }).constraint !== 'join_session_one_paying') throw error;
     const { rows } = await sql<{ uuid: string; is_under_way: boolean }>`
       select other.uuid, other.paying_since > now() - make_interval(secs => ${UNDER_WAY_SECONDS}) as is_under_way
-      from join_session other join join_session own using (contact_id)
+      from join_session other join join_session own using (person_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
     const [other] = rows;
     if (other && (await settlePaying(deps, other.uuid, 'look')) === 'paying') {
@@ -109,27 +160,20 @@ function mayGiveWay(uuid: string): RawBuilder<boolean> {
 async function tryToFreeze(
   deps: Deps,
   uuid: string,
-  { revision, agreeToPolicies, hasGuardianConsent, guardianConsent, isForAnother, joinsOfBrowser }: Asked,
+  { revision, agreeToPolicies, hasGuardianConsent, guardianConsent, isHeldBack }: Asked,
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
       select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed,
-        guardian_consent is not null or ${guardianConsent === null || hasGuardianConsent} as has_guardian_consent,
-        ${orderRefusal('join_session')} as refusal,
-        not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
-          select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
-          where ${isAmong(joinsOfBrowser)} and paid.uuid <> join_session.uuid and held.type = 'membership'
-            and paid.payer = (
-              select ${payer} from (select join_session.details, join_session.contact_id) as session left join contact on contact.id = session.contact_id)
-        ) as asks
+        guardian_consent is not null or ${guardianConsent === null || hasGuardianConsent} as has_guardian_consent
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
       update join_session set ${transitions.freeze}, has_agreed_to_policies = true, ${keepGuardianConsent(guardianConsent)}
       from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null
-        and has_agreed and has_guardian_consent and refusal is null and not asks
+        and has_agreed and has_guardian_consent and not ${isHeldBack}
       returning join_session.uuid
     )
-    select has_agreed, has_guardian_consent, refusal, asks, exists (select from frozen) as frozen from session`.execute(
+    select has_agreed, has_guardian_consent, exists (select from frozen) as frozen from session`.execute(
     deps.database,
   );
   return rows[0];

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { personKeys } from '#core/intentText.ts';
+import { forgottenNotes } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
@@ -12,8 +12,13 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
   try {
     await deps.payments.cancelIntent(intentId);
   } catch (error) {
-    if (error instanceof UnexpectedState) return false;
-    if (!(error instanceof NotAtStripe)) throw error;
+    if (!(error instanceof UnexpectedState || error instanceof NotAtStripe)) throw error;
+    // A restored database may have an intent as open that was cancelled since.
+    if (
+      error instanceof UnexpectedState &&
+      (await deps.payments.retrieveIntent(intentId)).status !== 'canceled'
+    )
+      return false;
   }
   await markCanceled(deps.database, intentId);
   return true;
@@ -35,5 +40,5 @@ export async function markCanceled(database: Kysely<Tables>, intentId: string): 
  */
 export async function cancelErased(deps: Deps, intentId: string): Promise<void> {
   await cancelIntent(deps, intentId);
-  await deps.payments.forgetNotes(intentId, personKeys);
+  await deps.payments.writeNotes(intentId, forgottenNotes());
 }

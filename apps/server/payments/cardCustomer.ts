@@ -34,7 +34,7 @@ export async function readPayer(
     select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
       ${shortName} as name,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
-    from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
+    from join_session session join payment on intent_id = ${paymentIntent} left join person on person.id = session.person_id
     where session.uuid = ${uuid}`.execute(deps.database);
   const { customer_id, payment_method_id, saves_card, emails, name, ...counted } = rows[0]!;
   const card = {
@@ -108,9 +108,8 @@ async function noteCustomer(
 }
 
 /**
- * Creates the customer while the member reads about the upgrade, so that buying the upgrade takes less time. Servers of the
- * previous version also rely on this customer. A failure is only logged: the purchase of the upgrade retries the creation and
- * reports a failure.
+ * Creates the customer while the member reads about the upgrade, so that buying the upgrade takes less time. A failure is only
+ * logged: the purchase of the upgrade retries the creation and reports a failure.
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {

@@ -2,8 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
-import type { ProductType } from '#core/product.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import { memberAlready } from '../contacts/memberAlready.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -16,9 +17,10 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
 import { tellHubspotOfEnded, tellOfTwice } from '../refunds/membershipStanding.ts';
-import { contactOfJoin, isJoinerMember, isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
-import { payer } from '../session/person.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
+import { isJoinerMember, isMemberByMirrorAlone, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
+import { wordsTyped } from '../session/words.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
@@ -149,37 +151,37 @@ export async function confirmIntent(
 
 interface LockedSession {
   uuid: string;
-  /** The contact that holds or would hold the join's membership ({@link contactOfJoin}). */
+  /** Who holds or would hold the join's membership; null if the join is erased. */
+  person_id: number | null;
+  /** HubSpot's id of the person's contact; null if there is none. */
   contact_id: string | null;
   programme: string;
   origin: Origin;
   revision: number;
   /** When the running payment of the order was begun; null while the order is not being paid. */
   paying_since: Date | null;
-  /** The payer's email and name as one text ({@link payer}); null when unknown. */
-  payer: string | null;
+  details: StudentDetails | null;
+  /** By what the payer is likely the same as others ({@link likenessOf}); null if unknown. */
+  likeness: string | null;
 }
 
 /**
- * Locks the join and its contact. Of two joins of one contact that are paid at the same time, the second therefore sees what the
- * first has bought. Then takes an advisory lock for the payer's email and name, since the payer may have another join without a
- * contact.
+ * Locks the join, everybody who is likely the same as its payer (an advisory lock), and its person. Of two payments of one person,
+ * or of likely the same ones, the second therefore sees what the first has bought.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
-  const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
-    with session as (select uuid, ${contactOfJoin('join_session')} as contact_id, programme, origin, revision, paying_since, details
-        from join_session where uuid = ${uuid} for update),
-      contact as (select id, profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, contact_of_join, programme, origin, revision, paying_since,
-      payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact.id as contact_id, session.contact_id as contact_of_join, programme, origin, revision, paying_since,
-        ${payer} as payer from session left join contact on true) as locked`.execute(trx);
+  const { rows } = await sql<Omit<LockedSession, 'contact_id'>>`
+    select uuid, ${presentPerson('session.person_id')} as person_id, programme, origin, revision, paying_since, session.details,
+      (select likeness from person where person.id = session.person_id) as likeness
+    from join_session session where uuid = ${uuid} for update`.execute(trx);
   const [session] = rows;
-  if (!session || session.contact_id === session.contact_of_join) return session;
-  // The contact was not locked, because the mirror has no row for it: a contact that a join created in HubSpot is read into the
-  // mirror only on demand. The row is added here, and all locks are taken once more.
-  await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
-  return lock(trx, uuid);
+  if (!session) return undefined;
+  const likeness = session.details ? likenessOf(session.details) : session.likeness;
+  if (likeness !== null)
+    await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
+  const person = await sql<{ contact_id: string | null }>`
+    select contact_id from person where id = ${session.person_id} for update`.execute(trx);
+  return { ...session, likeness, contact_id: person.rows[0]?.contact_id ?? null };
 }
 
 /**
@@ -221,8 +223,9 @@ async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
   { uuid, kind, revision }: NamedOrder,
-  { contact_id, payer }: LockedSession,
+  { person_id, contact_id, likeness }: LockedSession,
 ) {
+  const alike = alikeTo(sql`${person_id}::bigint`, sql`${likeness}::text`);
   const { rows } = await sql<{
     amount_cents: number;
     items: OrderLine[];
@@ -230,7 +233,8 @@ async function readBeside(
     status: PaymentFacts['status'];
     has_membership: boolean;
     has_earlier: boolean;
-    held_by_contact: ProductType[];
+    is_proven: boolean;
+    held: PaymentFacts['held'];
     holds_base: boolean;
     is_member_elsewhere: boolean;
     others: string[];
@@ -242,14 +246,17 @@ async function readBeside(
       (select status from payment where intent_id = ${intentId}) as status,
       exists (select from membership where payment_intent = ${intentId}) as has_membership,
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
-      array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
+      ${isProven('session')} as is_proven,
+      coalesce((select json_agg(json_build_object('type', type, 'isProven', ${isProven('holder')}))
+        from membership join join_session holder on holder.uuid = membership.session_uuid
+        where membership.person_id = ${person_id} and is_held), '[]') as held,
       case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
         else ${isJoinerMember('session')} end as holds_base,
-      ${isMemberByMirrorAlone(sql`${contact_id}::text`)} as is_member_elsewhere,
+      ${isMemberByMirrorAlone(sql`${person_id}::bigint`)} as is_member_elsewhere,
       exists (select from join_session other join membership on membership.session_uuid = other.uuid
-        where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and not is_held) as has_ended,
+        where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and not is_held) as has_ended,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
-        where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
+        where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
     where snapshot.session_uuid = ${uuid} and kind = ${kind} and snapshot.revision = ${revision}`.execute(
     trx,
@@ -262,8 +269,8 @@ async function readBeside(
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
-       * `others` are the payer's other joins that hold a membership. `hasEnded` is whether any other join of the payer had a
-       * membership that has ended.
+       * `others` are the other joins of the person, or of likely the same ones, that hold a membership. `hasEnded` is whether any
+       * other of their joins had a membership that has ended.
        */
       others: row.others,
       hasEnded: row.has_ended,
@@ -272,7 +279,8 @@ async function readBeside(
         hasMembership: row.has_membership,
         hasEarlier: row.has_earlier,
         contactId: contact_id,
-        heldByContact: row.held_by_contact,
+        isProven: row.is_proven,
+        held: row.held,
         holdsBase: row.holds_base,
       },
     }
@@ -357,10 +365,7 @@ async function writeWanted(
     paidAt: Date | undefined;
   },
 ): Promise<void> {
-  const paid =
-    named.kind === 'join'
-      ? sql`${transitions.markPaid(paidAt)}, payer = ${session.payer}`
-      : transitions.takeUpgrade;
+  const paid = named.kind === 'join' ? transitions.markPaid(paidAt) : transitions.takeUpgrade;
   const letters = lettersOfSale(deps.society, {
     sessionUuid: session.uuid,
     intentId: intent.id,
@@ -369,19 +374,29 @@ async function writeWanted(
     isSelfNomination: session.origin === 'self_nomination',
   });
   const member = isHereAgain
-    ? sql`update membership set standing = ${standing}, contact_id = ${session.contact_id} where payment_intent = ${intent.id}`
-    : sql`insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, has_letters)
-        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing}, true)`;
+    ? sql`update membership set standing = ${standing}, person_id = ${session.person_id} where payment_intent = ${intent.id}`
+    : sql`insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number)
+        values (${session.uuid}, ${session.person_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing},
+          case ${bought.type} when 'membership' then free_member_number(${intent.id}) end)`;
   await sql`
     with paid as (${insertSuccess(trx, intent, named, 'succeeded', paidAt).returning('intent_id')}),
       member as (${member}),
+      ${session.details === null || bought.type !== 'membership' ? sql`` : sql`known as (${provenBy(session)}),`}
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
+/** SQL that stores the details of a paid join as those of its person, unless the person holds what another join has bought. */
+function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
+  return sql`
+    update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness},
+      words = ${wordsTyped(searchWords(details!))}
+    where id = ${person_id} and not exists (select from membership where person_id = ${person_id} and session_uuid <> ${uuid} and is_held)`;
+}
+
 /**
- * Informs staff and HubSpot after a membership was bought. Staff get a notice if the payer holds another membership, and one if
- * the contact already was a member. Other joins of the payer whose membership has ended become due for HubSpot.
+ * Informs staff and HubSpot after a membership was bought. Staff get a notice if the person, or likely the same one, holds another
+ * membership, and one if the contact already was a member. Other joins of theirs whose membership has ended become due for HubSpot.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { personId } from '../../../tests/harness/personId.ts';
 import { chargeOf, failRefund } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -21,12 +22,12 @@ const server = await sharedServer();
 /** Makes one join of the contact for each client (a separate browser), each with an open intent at Checkout. */
 async function joinsOfOne(contactId: string, clients: Client[]) {
   await server.deps.database
-    .insertInto('contact')
-    .values({ id: contactId, profile: '{}', email: 'jordan@example.com' })
+    .insertInto('person')
+    .values({ contact_id: contactId, profile: '{}', email: 'jordan@example.com' })
     .execute();
   await server.deps.database
     .insertInto('invitation')
-    .values({ code: `ONE${contactId}`, contact_id: contactId })
+    .values({ code: `ONE${contactId}`, person_id: personId(contactId) })
     .execute();
   return Promise.all(
     clients.map(async (client) => {

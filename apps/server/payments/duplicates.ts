@@ -24,18 +24,20 @@ export interface Duplicate {
 }
 
 /**
- * Returns duplicate payments, the oldest first. By `intentId`: only the payment with this intent. By `uuid`: those of a join and
- * of all other joins of its contact.
+ * Returns duplicate payments, the oldest first. By `intentId`: only the payment with this intent. By `joinUuid`: those of a join. By
+ * `uuid`: those of a join and of all other joins of its contact.
  */
 export async function duplicatesOf(
   deps: Deps,
-  by: { intentId: string } | { uuid: string },
+  by: { intentId: string } | { joinUuid: string } | { uuid: string },
 ): Promise<Duplicate[]> {
   const which =
     'intentId' in by
       ? sql`intent_id = ${by.intentId}`
-      : sql`session_uuid in (
-          select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.contact_id = own.contact_id
+      : 'joinUuid' in by
+        ? sql`session_uuid = ${by.joinUuid}`
+        : sql`session_uuid in (
+          select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.person_id = own.person_id
           where own.uuid = ${by.uuid})`;
   const { rows } = await sql<{
     kind: Duplicate['kind'];

@@ -379,7 +379,7 @@ test('a checkout-only join is not paid before its policies are agreed to', async
 
 test('a join whose page writes its uuid in capitals is paid, and noted at Stripe, as any other', async () => {
   const client = server.client();
-  const uuid = await orderingJoin(client);
+  const uuid = await orderingJoin(client, undefined, { personalEmail: 'capitals@example.com' });
   const { intentId } = await payOrder(server, client, uuid.toUpperCase());
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   assert.equal((body as unknown as { metadata: { session: string } }).metadata.session, uuid);

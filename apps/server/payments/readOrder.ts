@@ -5,16 +5,11 @@ import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
+import { type Holdings, orderRefusal } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo } from '../session/holding.ts';
-import {
-  contactOfJoin,
-  holdsBought,
-  orderRefusal,
-  refusedSale,
-  type SaleRefusal,
-} from '../session/members.ts';
+import { isOpenTo, seesJoiner } from '../session/holding.ts';
+import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -27,7 +22,10 @@ export interface Order {
   totalCents: number;
   /** Whether the intent must save the card: an upgrade will be offered after this order. */
   saveCard: boolean;
-  /** The payer's known email addresses ({@link payerEmails}); null for each that is missing. */
+  /**
+   * The joiner's known email addresses ({@link payerEmails}); null for each that is missing. Empty if this browser is not shown who
+   * the joiner is, since Stripe shows a receipt's email to whoever has the intent's client secret.
+   */
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
@@ -72,22 +70,20 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     state: string;
     revision: number;
     upsell_product_id: number | null;
-    holds_upgrade: boolean;
     emails: (string | null)[];
     identity: JoinIdentity;
     attempts: number;
     recent_attempts: number;
     address_hash: string | null;
     pause_seconds: number;
-    refusal: SaleRefusal | null;
+    holdings: Holdings;
     change: Order['change'];
     provider_failures: number;
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id, ${holdsBought(contactOfJoin('session'), 'membership_upgrade')} as holds_upgrade,
-      ${payerEmails} as emails,
-      json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
+    select state, revision, upsell_product_id, case when ${seesJoiner(holding)} then ${payerEmails} else '{}' end as emails,
+      json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
@@ -96,16 +92,17 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
       case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
         case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
-      provider_failures, ${orderRefusal('session')} as refusal,
+      provider_failures, ${joinerHoldings('session')} as holdings,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
-    from join_session session left join contact on contact.id = contact_id
+    from join_session session left join person on person.id = session.person_id
     where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')} and ${isOpenTo(holding)}`.execute(
     deps.database,
   );
   const row = rows[0];
   if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid, { holding });
-  if (row.refusal) throw refusedSale(row.refusal);
+  const refusal = orderRefusal(row.lines, row.holdings);
+  if (refusal) throw refusedSale(refusal);
   const { membership, totalDueTodayCents } = summarise(row.lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });
   return {
@@ -113,7 +110,8 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     revision: row.revision,
     lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
     totalCents: totalDueTodayCents,
-    saveCard: !row.holds_upgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
+    saveCard:
+      !row.holdings.holdsUpgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
     emails: row.emails,
     identity: row.identity,
     attempts: row.attempts,

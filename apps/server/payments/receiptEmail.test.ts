@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -13,19 +14,20 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact with two emails: `profile` is in the HubSpot property that the field rules name, `email`
+ * Makes an order by a link to a contact with two emails, for somebody who has proven to be the contact: `profile` is in the HubSpot property that the field rules name, `email`
  * is in HubSpot's built-in property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   await server.deps.database
-    .updateTable('contact')
+    .updateTable('person')
     .set({
       profile: JSON.stringify({ firstName: 'Jordan', lastName: 'Rivera', personalEmail: profile }),
       email,
     })
-    .where('id', '=', '102')
+    .where('contact_id', '=', '102')
     .execute();
+  await proveByCode(server, client, data.joinSessionUuid);
   return data.joinSessionUuid;
 }
 
@@ -44,8 +46,8 @@ test('what HubSpot’s text field holds instead of an email keeps nobody from pa
 test('the receipt goes to the email that was given, whatever HubSpot has', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'given@example.com' });
-  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com","firstName":"Before"}', email = 'before@example.com'
-    where id = '102'`.execute(server.deps.database);
+  await sql`update person set profile = profile || '{"personalEmail":"before@example.com","firstName":"Before"}', email = 'before@example.com'
+    where contact_id = '102'`.execute(server.deps.database);
   const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
   assert.equal(data.billingEmail, 'given@example.com');
   const { id } = await openIntent(client, uuid);

@@ -163,7 +163,11 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
       }),
   ],
   deleteCustomer: ['DELETE', '/v1/customers/*', () => server.deps.payments.deleteCustomer('cus_1')],
-  forgetNotes: ['POST', '/v1/payment_intents/*', () => server.deps.payments.forgetNotes('pi_1', ['contact'])],
+  writeNotes: [
+    'POST',
+    '/v1/payment_intents/*',
+    () => server.deps.payments.writeNotes('pi_1', { contact: '' }),
+  ],
   customerOfCard: ['GET', '/v1/payment_methods/*', () => server.deps.payments.customerOfCard('pm_1')],
   createIntent: [
     'POST',

@@ -2,15 +2,16 @@ import { sql } from 'kysely';
 import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
+import { emailsOfWords } from '../session/words.ts';
 import { eraseJoins } from './eraseJoins.ts';
 import {
-  contactsOf,
-  eraseContacts,
-  forgetEmail,
+  erasePersons,
+  forgetEmails,
   forgetNotices,
   namesOf,
   noteErasure,
   prepare,
+  restoredOf,
 } from './erasePerson.ts';
 import { emailHasher } from './findPerson.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
@@ -35,8 +36,8 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   let refused = 0;
   for (const entry of entries) {
     try {
-      if (await tellingHubspotNothing(deps.database, () => applyEntry(deps, entry, emails.get(entry.email))))
-        again++;
+      const known = entry.emails.flatMap((hash) => emails.get(hash) ?? []);
+      if (await tellingHubspotNothing(deps.database, () => applyEntry(deps, entry, known))) again++;
     } catch (error) {
       const reason = error instanceof StillTelling ? error.message : reasonOf(error);
       if (reason === null) throw error;
@@ -52,7 +53,8 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
 async function emailsByHash(database: Database): Promise<Map<string, string>> {
   const { rows } = await sql<{ email: string }>`
     select lower(email) as email from letter union select lower(receipt_email) from payment
-    union select lower(email) from pass_request union select lower(email) from contact
+    union select lower(email) from pass_request union select lower(email) from person
+    union select unnest(${emailsOfWords}) from person
     union select lower(btrim(given)) from join_session,
       lateral (values (details ->> 'personalEmail'), (details ->> 'schoolEmail')) as emails (given)`.execute(
     database,
@@ -62,34 +64,30 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases the joins and contacts of one entry and, if `email` is known, all other rows with that email. Returns whether there was
+ * Erases the joins and contacts of one entry, and all other rows with one of its emails that are known. Returns whether there was
  * anything to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read a contact
  * from HubSpot that was erased only here.
  */
 async function applyEntry(
   deps: Deps,
-  { at, email: hashed, joins, contacts }: JournalEntry,
-  email: string | undefined,
+  { at, emails: hashed, ...ids }: JournalEntry,
+  emails: readonly string[],
 ): Promise<boolean> {
-  const hash = Buffer.from(hashed, 'hex');
+  const hashes = hashed.map((hash) => Buffer.from(hash, 'hex'));
   const before = new Date(at);
-  const { rows } = await sql<{ joins: string[] }>`
-    select array(select uuid::text from join_session where uuid::text = any(${joins}) and erased_at is null) as joins`.execute(
-    deps.database,
-  );
-  const left = { joins: rows[0]!.joins, contacts: await contactsOf(deps.database, contacts, before) };
+  const left = await restoredOf(deps.database, ids, before);
   await prepare(deps, left.joins);
   const elsewhere = await deps.database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, left);
     // Stores the ids of the person's contacts and files in HubSpot. The journal does not say whether HubSpot has already deleted
     // these contacts and files; if so, the stored ids do no harm.
-    await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
+    await keepIds(trx, hashes, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
-    await eraseContacts(trx, deps, left.contacts, before);
-    const notices = await forgetNotices(trx, [...(email ? [email] : []), ...names], before);
-    const rows = email ? await forgetEmail(trx, email, before) : 0;
-    await noteErasure(trx, hash, before);
+    await erasePersons(trx, deps, left.persons, before);
+    const notices = await forgetNotices(trx, [...emails, ...names], before);
+    const rows = await forgetEmails(trx, emails, before);
+    await noteErasure(trx, hashes, before);
     return notices + rows;
   });
-  return left.joins.length + left.contacts.length + elsewhere > 0;
+  return left.joins.length + left.persons.length + elsewhere > 0;
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { personKeys } from '#core/intentText.ts';
+import { forgottenNotes } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderRefused } from '../providers/stripe/failures.ts';
@@ -19,7 +19,7 @@ async function ofJoins(database: Kysely<Tables>, joins: readonly string[]): Prom
 }
 
 function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): Promise<void> {
-  return kind === 'intent' ? payments.forgetNotes(id, personKeys) : payments.deleteCustomer(id);
+  return kind === 'intent' ? payments.writeNotes(id, forgottenNotes()) : payments.deleteCustomer(id);
 }
 
 /**

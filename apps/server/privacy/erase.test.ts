@@ -4,49 +4,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver } from '../../../tests/harness/deliver.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
+import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { dump } from '../../../tests/harness/dump.ts';
+import { placesIn } from '../../../tests/harness/placesIn.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { beginPayment, details, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { lookAtContacts } from '../contacts/followContacts.ts';
+import { lookAtContacts, moveContacts } from '../contacts/followContacts.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
+import { wordsWith } from '../session/words.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { ordersShipCommand } from '../settlement/shipCommand.ts';
 import { personEraseCommand } from './eraseCommand.ts';
+import { journalPath } from './journal.ts';
 
 const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });
 const { deps } = server;
 
-/** Returns each place that contains one of these texts: database columns as `table.column`, and files of the data folder. */
-async function placesOf(texts: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  const { rows: tables } = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
-    deps.database,
-  );
-  for (const { name } of tables) {
-    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
-      deps.database,
-    );
-    for (const row of rows)
-      for (const [column, value] of Object.entries(row)) {
-        const written = Buffer.isBuffer(value) ? value.toString('latin1') : (JSON.stringify(value) ?? '');
-        for (const text of texts)
-          if (written.toLowerCase().includes(text.toLowerCase())) found.push(`${name}.${column}: ${text}`);
-      }
-  }
-  for (const name of readdirSync(deps.config.dataDir, { recursive: true }) as string[]) {
-    const path = join(deps.config.dataDir, name);
-    // Skips the emulators' files, since their data are not Induct's.
-    if (!statSync(path).isFile() || /hubspot|stripe|mail/.test(name)) continue;
-    const bytes = readFileSync(path).toString('latin1').toLowerCase();
-    for (const text of texts) if (bytes.includes(text.toLowerCase())) found.push(`${name}: ${text}`);
-  }
-  return found;
-}
+const placesOf = (texts: readonly string[]) => placesIn(server, texts);
 
 const person = {
   firstName: 'Zebulonia',
@@ -104,7 +91,9 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   await deliver(server);
   const { rows: own } = await sql<{
     id: string;
-  }>`select hubspot_contact_id as id from join_session where uuid = ${uuid}`.execute(deps.database);
+  }>`select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   assert.ok(own[0]!.id);
   await lookAtContacts(deps.database, server.hubspot, deps.society.crm.fields, [own[0]!.id]);
   await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });
@@ -179,7 +168,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   ]);
   const left = await sql`select from limit_count where name = 'pass links by email'`.execute(deps.database);
   assert.equal(left.rows.length, 0, 'nor by a hash');
-  const mirrored = await sql`select from contact where id = ${own[0]!.id}`.execute(deps.database);
+  const mirrored = await sql`select from person where contact_id = ${own[0]!.id}`.execute(deps.database);
   assert.equal(mirrored.rows.length, 0, 'nothing else refers to the contact');
   for (const text of texts) assert.ok(!out.toLowerCase().includes(text.toLowerCase()), text);
   assert.ok(out.endsWith(readFileSync(to, 'utf8')) && statSync(to).mode % 0o1000 === 0o600);
@@ -216,4 +205,122 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     [second.code, /^Erased already, at 20.*Z\. Nothing is left of them here\.$/m.test(second.out)],
     [0, true],
   );
+});
+
+/**
+ * Writes the data of one person with two joins, a correction, and a chain of merged contacts and persons. Every text has `mark`.
+ * `beforeMerges` runs when nothing is merged or corrected yet. Returns all emails that the person has or had.
+ */
+async function plant(mark: string, beforeMerges: () => Promise<void> = async () => {}): Promise<string[]> {
+  const { database } = deps;
+  const email = (name: string) => `${mark}-${name}@example.com`;
+  const contacts: string[] = [];
+  for (const name of ['first', 'second', 'third']) contacts.push(await newContact(server, email(name)));
+  for (const id of contacts) await deps.contacts.refresh(id);
+  const [first, second, third] = contacts as [string, string, string];
+  const given = (name: string) => ({
+    firstName: `${mark}Fn`,
+    lastName: `${mark}Ln`,
+    address1: `${mark} Street`,
+    personalEmail: email(name),
+    schoolEmail: email(`${name}-school`),
+  });
+  const begin = async (id: string, name: string) => {
+    const client = server.client();
+    const { uuid } = (await client.call('initJoin', { params: { id }, body: {} })).data;
+    const params = { uuid };
+    assert.equal((await client.call('submitDetails', { params, body: details(given(name)) })).status, 200);
+    assert.equal((await client.call('setMembership', { params, body: { membershipId: 1 } })).status, 200);
+    return { client, uuid };
+  };
+  const paid = await begin(first, 'paid');
+  const left = await begin(first, 'left');
+  await openIntent(left.client, left.uuid);
+  await payOrder(server, paid.client, paid.uuid);
+  await upload(
+    paid.client,
+    `/api/public/join-session/${paid.uuid}/upload-transcript`,
+    `${mark}-transcript.pdf`,
+  );
+  await upload(paid.client, '/api/public/upload-resume', `${mark}-resume.pdf`, { contactId: first });
+  const own = await paidJoin(server, server.client(), undefined, given('own'));
+  while (await sendDue(deps, deps.config.mail!));
+  await sql`update document set review = 'accepted', reason = null, reviewed_at = now(), crm_refusal = ${mark} where name like ${`${mark}%`}`.execute(
+    database,
+  );
+  await sql`
+    insert into invitation (code, person_id, created_at)
+    select upper(${mark}) || id, id, now() - interval '1 hour' from person where contact_id = any(${contacts})`.execute(
+    database,
+  );
+  await sql`
+    update join_session set crm_refusal = ${mark}, crm_known = ${JSON.stringify({ mark })}, guardian_consent = ${mark}, address_hash = ${mark}
+    where uuid = any(${[paid.uuid, left.uuid, own.uuid]}::uuid[])`.execute(database);
+  await sql`select record_event(${paid.uuid}::uuid, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
+    database,
+  );
+  await sql`insert into staff_notice (kind, message) values ('test', ${`A letter to ${email('second')} came back.`})`.execute(
+    database,
+  );
+  await sql`insert into pass_request (email) values (${email('third')})`.execute(database);
+  await beforeMerges();
+
+  await database.transaction().execute((trx) => moveContacts(trx, [{ old: first, present: second }]));
+  await database.transaction().execute((trx) => moveContacts(trx, [{ old: second, present: third }]));
+  // Staff join a self-nominated person with the one who remains. Its row keeps what was known of it.
+  const remains = sql`(select id from person where contact_id = ${third})`;
+  const { rows } = await sql<{ id: number }>`
+    select person_id as id from join_session where uuid = ${own.uuid}`.execute(database);
+  for (const table of ['join_session', 'membership', 'document'])
+    await sql`update ${sql.table(table)} set person_id = ${remains} where person_id = ${rows[0]!.id}`.execute(
+      database,
+    );
+  await sql`
+    update person set words = ${wordsWith(sql`own.words`)} from person own where own.id = ${rows[0]!.id} and person.id = ${remains}`.execute(
+    database,
+  );
+  await sql`
+    update person set merged_into = (select id from person where contact_id = ${second}), found_contact_id = ${mark}, email = ${mark},
+      profile = ${JSON.stringify({ mark })} where id = ${rows[0]!.id}`.execute(database);
+  const corrected = details(given('corrected'));
+  await sql`
+    update person set details = ${JSON.stringify(corrected)}::jsonb, likeness = ${likenessOf(corrected)}, found_contact_id = ${mark},
+      words = ${searchWords(corrected)} || ' ' || words
+    where id = ${remains}`.execute(database);
+  return ['first', 'second', 'third', 'paid-school', 'own', 'corrected'].map(email);
+}
+
+test('of a person with a correction and a chain of merges nothing is left, by whichever of their emails they are erased', async (t) => {
+  let number = 0;
+  let emails: string[];
+  do {
+    const mark = `zqmark${number}x`;
+    emails = await plant(mark);
+    assert.ok((await placesOf([mark])).length > 40, 'it is everywhere before');
+    // Whoever has the code can type any email: it leads to the join alone, and the contact is named.
+    const typed = await runCommand(t, server, personEraseCommand, [`${mark}-left@example.com`, '--dry-run']);
+    assert.match(typed.out, /^join .*\nstays: contact \d+, which a join names/m);
+    const { code, out } = await runCommand(t, server, personEraseCommand, [emails[number]!, '--yes']);
+    assert.equal(code, 0, out);
+    assert.deepEqual(await placesOf([mark]), [], emails[number]);
+    for (const email of emails)
+      assert.match(
+        (await runCommand(t, server, personEraseCommand, [email, '--yes'])).out,
+        /^Erased already/,
+        email,
+      );
+  } while (++number < emails.length);
+});
+
+test('a backup from before corrections and merges is erased again by the journal, which names nobody', async (t) => {
+  const mark = 'zqbackupx';
+  const restore: (() => Promise<void>)[] = [];
+  const emails = await plant(mark, async () => void restore.push(await dump(server)));
+  assert.equal((await runCommand(t, server, personEraseCommand, [emails.at(-1)!, '--yes'])).code, 0);
+  assert.ok(!readFileSync(journalPath(deps), 'utf8').includes('zq'));
+  await restore[0]!();
+  assert.ok((await placesOf([mark])).length > 30, 'it is there again');
+  const { code, out } = await runCommand(t, server, personEraseCommand, ['--again']);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await placesOf([mark]), []);
 });

@@ -1,6 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
-import type { Tables } from '../platform/database/types.ts';
+import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { chainOf } from '../session/alike.ts';
+import { BAR } from '../session/words.ts';
 import { refusalsOf } from './underWay.ts';
 
 /**
@@ -42,6 +46,9 @@ export async function eraseJoins(
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
   await beforeRemoval();
 
+  const { rows: typed } = await sql<Typed>`
+    select person_id as "personId", lower(details ->> 'personalEmail') as email, state = 'paid' as "isPaid"
+    from join_session where uuid = ${these} and person_id is not null`.execute(trx);
   const { rows: paid } = await sql<{ uuid: string }>`
     select uuid from join_session session where uuid = ${these} and (
       exists (select from payment where session_uuid = session.uuid and status in ('succeeded', 'duplicate'))
@@ -60,6 +67,7 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
+  await forgetDetails(trx, typed);
   // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
   // Removes the files before the commit. If a removal failed after the commit, no row would be left by which the file could be
@@ -74,13 +82,72 @@ export async function eraseJoins(
   };
 }
 
+/** A join that was erased: its person, and the email that was typed in it, in lower case. */
+interface Typed {
+  personId: number;
+  email: string | null;
+  isPaid: boolean;
+}
+
+/**
+ * Removes what erased joins told of their persons. A person without other joins is known by the contact's record alone, and one of
+ * whom nothing else is known is removed. If the person's details are those of an erased join, another join's take their place.
+ */
+async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Promise<void> {
+  const chain = chainOf(sql`unnest(${typed.map(({ personId }) => personId)}::bigint[])`);
+  const { rows } = await sql<{
+    id: number;
+    profile: ContactProfile;
+    email: string | null;
+    details: StudentDetails | null;
+    others: StudentDetails[];
+    has_paid: boolean;
+  }>`
+    select id, profile, email, details, array(select details from join_session
+      where person_id = person.id and details is not null order by state = 'paid' desc, created_at desc) as others,
+      exists (select from join_session where person_id = person.id and state = 'paid') as has_paid
+    from person where id in ${chain} order by id for update`.execute(trx);
+  const emailOf = (details: StudentDetails) => details.personalEmail.toLowerCase();
+  for (const { id, profile, email, details, others, has_paid } of rows) {
+    const isOfOthers = (given: string | null) => others.some((other) => emailOf(other) === given);
+    const isGone = typed.some(
+      (join) =>
+        join.personId === id &&
+        (join.isPaid || !has_paid) &&
+        !isOfOthers(join.email) &&
+        details !== null &&
+        join.email === emailOf(details),
+    );
+    if (others.length > 0 && !isGone) continue;
+    const known = others[0] ?? null;
+    const contact = { ...profile, personalEmail: profile.personalEmail || email };
+    await sql`
+      update person set details = ${known && JSON.stringify(known)}::jsonb, likeness = ${likenessOf(known ?? contact)},
+        words = ${[searchWords({ ...profile, email: email ?? profile.email }), ...(known ? [searchWords(known)] : [])].join(BAR)}
+      where id = ${id}`.execute(trx);
+  }
+  await removeUnused(trx, sql`id = any(${rows.map(({ id }) => id)}::bigint[]) and contact_id is null`);
+}
+
+/** Removes the persons who meet the condition `which` on `person` and to whom no other row refers. */
+export async function removeUnused(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    delete from person where ${which}
+      and not exists (select from join_session where person_id = person.id)
+      and not exists (select from membership where person_id = person.id)
+      and not exists (select from invitation where person_id = person.id)
+      and not exists (select from document where person_id = person.id)
+      and not exists (select from person other where other.merged_into = person.id and not (
+        select ${which} from person where person.id = other.id))`.execute(trx);
+}
+
 /**
  * Removes the personal data from joins with money, and keeps the data that an accountant needs. Returns how many rows about money
  * are kept.
  */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
-  // A trigger clears the personal columns of the row, now and at each later change (migration 0022).
+  // A trigger clears the personal columns of the row, now and at each later change (the schema's trigger zz_keep_join_erased).
   await sql`update join_session set erased_at = coalesce(erased_at, now()) where uuid = ${these}`.execute(
     trx,
   );
@@ -89,7 +156,7 @@ async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<numb
       card_brand = null, card_last4 = null, saves_card = null
     where session_uuid = ${these}`.execute(trx);
   await sql`
-    update membership set contact_id = null, member_number = null, is_unlisted = true, has_letters = true
+    update membership set person_id = null, member_number = null, is_unlisted = true
     where session_uuid = ${these}`.execute(trx);
   await sql`update shipment set note = null where session_uuid = ${these}`.execute(trx);
   const { rows } = await sql<{ count: number }>`

@@ -8,10 +8,11 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { DEFAULT_TIMEOUT_MS } from '../providers/hubspot/calls.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { chainOf } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
-import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
-import { emailHash, findPerson, isOfAnother, type Person } from './findPerson.ts';
+import { type Erased, eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
+import { emailHasher, findPerson, isOfAnother, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
@@ -55,11 +56,12 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
   try {
     // Finds the person's data once more. Since the data were shown to staff, joins may have created contacts in HubSpot, and
     // retention may have stored file ids.
-    const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
+    const found = await findPerson(deps, shown.email);
+    const { joins } = found;
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
       throw new NotErasable(`This person has begun joins that were not shown: ${begun.join(', ')}.`);
-    const person = { ...shown, contacts, atHubspot };
+    const person = { ...found, joins: shown.joins };
     await prepare(deps, person.joins);
     let othersAtHubspot: string[] = [];
     if (hubspot) {
@@ -88,26 +90,29 @@ async function eraseHere(
   { atHubspot, atStripe }: { atHubspot: AtHubspot | null; atStripe: readonly AtStripe[] },
 ): Promise<Omit<PersonErased, 'customers' | 'othersAtHubspot'>> {
   const { database } = deps;
-  const hash = await emailHash(database, person.email);
+  const hasher = await emailHasher(database);
+  const hash = hasher(person.email);
+  const hashes = person.emails.map(hasher);
   return database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, person);
     if (atHubspot) await forgetIds(trx, hash);
-    else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
+    else await keepIds(trx, hashes, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
       // Records the objects that were created at Stripe since {@link forgetAtStripe} ran.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
-        email: hash.toString('hex'),
+        emails: hashes.map((one) => one.toString('hex')),
         joins: person.joins,
         contacts: person.contacts,
       });
     });
-    const contacts = await eraseContacts(trx, deps, person.contacts);
-    await forgetEmail(trx, person.email);
-    await forgetNotices(trx, [person.email, ...names]);
-    await sql`delete from limit_count where key = ${mailboxKey(deps.passes, person.email)}`.execute(trx);
-    await noteErasure(trx, hash, deps.now());
+    const contacts = await erasePersons(trx, deps, person.persons);
+    await forgetEmails(trx, person.emails);
+    await forgetNotices(trx, [...person.emails, ...names]);
+    const counted = person.emails.map((email) => mailboxKey(deps.passes, email));
+    await sql`delete from limit_count where key = any(${counted}::text[])`.execute(trx);
+    await noteErasure(trx, hashes, deps.now());
     return {
       ...erased,
       documents: erased.documents + contacts.documents,
@@ -119,21 +124,22 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from all rows outside the person's joins: requests for passes, and letters and payments of joins with
+ * Removes these emails from all rows outside the person's joins: requests for passes, and letters and payments of joins with
  * another email. The row of a sent letter is kept without the email; without the row the letter would be sent again. With
  * `before`, newer rows stay unchanged. Returns how many rows contained the email.
  */
-export async function forgetEmail(
+export async function forgetEmails(
   trx: Kysely<Tables>,
-  email: string,
+  emails: readonly string[],
   before: Date | null = null,
 ): Promise<number> {
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
+  const these = sql`any(${emails}::text[])`;
   const statements = [
-    sql`delete from pass_request where lower(email) = ${email} and ${isOld}`,
-    sql`delete from letter where lower(email) = ${email} and (session_uuid is null or sent_at is null) and ${isOld}`,
-    sql`update letter set email = null, data = '{}' where lower(email) = ${email} and ${isOld}`,
-    sql`update payment set receipt_email = null where lower(receipt_email) = ${email} and ${isOld}`,
+    sql`delete from pass_request where lower(email) = ${these} and ${isOld}`,
+    sql`delete from letter where lower(email) = ${these} and (session_uuid is null or sent_at is null) and ${isOld}`,
+    sql`update letter set email = null, data = '{}' where lower(email) = ${these} and ${isOld}`,
+    sql`update payment set receipt_email = null where lower(receipt_email) = ${these} and ${isOld}`,
   ];
   let rows = 0;
   for (const statement of statements) rows += Number((await statement.execute(trx)).numAffectedRows ?? 0);
@@ -155,9 +161,9 @@ export async function forgetNotices(
   return Number(numAffectedRows ?? 0);
 }
 
-export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): Promise<void> {
+export async function noteErasure(trx: Kysely<Tables>, hashes: readonly Buffer[], at: Date): Promise<void> {
   await sql`
-    insert into erasure (email_hash, erased_at) values (${hash}, ${at})
+    insert into erasure (email_hash, erased_at) select hash, ${at}::timestamptz from unnest(${hashes}::bytea[]) as hash
     on conflict (email_hash) do update set erased_at = greatest(erasure.erased_at, excluded.erased_at)`.execute(
     trx,
   );
@@ -224,53 +230,66 @@ async function eraseAtHubspot(
   return { erased: all, others: [...others] };
 }
 
-/** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
+/** SQL for whether a `person` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Returns the contacts among `contacts` that have data, an invitation or a document from before the time `before`. */
-export async function contactsOf(
+/**
+ * Returns what a database that was restored has of an erased person from before the time `before`: the joins, and the persons who
+ * are these contacts or only joined by these joins, or were merged with them, with data, an invitation or a document.
+ */
+export async function restoredOf(
   database: Kysely<Tables>,
-  contacts: readonly string[],
+  { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
   before: Date,
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select given as id from unnest(${contacts}::text[]) as given
-    where exists (select from contact where id = given and ${isBefore(before)} and (deleted_at is null or profile <> '{}'))
-      or exists (select from invitation where contact_id = given and created_at < ${before})
-      or exists (select from document where contact_id = given and created_at < ${before})`.execute(database);
-  return rows.map(({ id }) => id);
+): Promise<{ joins: string[]; persons: number[]; contacts: string[] }> {
+  const persons = chainOf(sql`(
+    select id from person where contact_id = any(${contacts}::text[])
+    union select person.id from join_session join person on person.id = person_id
+      where uuid::text = any(${joins}) and (contact_id is null or made_contact))`);
+  const { rows: left } = await sql<{ uuid: string }>`
+    select uuid from join_session where erased_at is null and (uuid::text = any(${joins})
+      or person_id in ${persons} and created_at < ${before}) order by uuid`.execute(database);
+  const { rows } = await sql<{ id: number; contact_id: string | null }>`
+    select id, contact_id from person where id in ${persons} and (
+      ${isBefore(before)} and (erased_at is null and deleted_at is null or profile <> '{}' or details is not null or words <> '')
+      or exists (select from invitation where person_id = person.id and created_at < ${before})
+      or exists (select from document where person_id = person.id and created_at < ${before}))`.execute(
+    database,
+  );
+  return {
+    joins: left.map(({ uuid }) => uuid),
+    persons: rows.map(({ id }) => id),
+    contacts: rows.flatMap(({ contact_id }) => contact_id ?? []),
+  };
 }
 
 /**
- * Erases contacts: their invitations, their resumes and their rows of the mirror. If other rows refer to a contact's row, the row
- * stays with nothing but its id. With `before`, rows that are newer than that time stay unchanged.
+ * Erases persons: their invitations, their resumes and what is known of them. If other rows refer to a person's row, the row stays
+ * with nothing but its ids. With `before`, rows that are newer than that time stay unchanged.
  */
-export async function eraseContacts(
+export async function erasePersons(
   trx: Kysely<Tables>,
   { storage }: Pick<Deps, 'storage'>,
-  contacts: readonly string[],
+  given: readonly number[],
   before: Date | null = null,
 ): Promise<{ rows: number; documents: number }> {
-  const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Locks the contacts, as storing a resume does. A resume that is uploaded during the erasure is therefore either stored before,
+  // Locks the persons, as storing a resume does. A resume that is uploaded during the erasure is therefore either stored before,
   // and found below, or refused afterwards.
-  await sql`select from contact where id = ${these} order by id for update`.execute(trx);
-  await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
-  const { rows: documents } = await sql<{ storage_key: string }>`
-    delete from document where contact_id = ${these} and ${isOld} returning storage_key`.execute(trx);
-  const emptied = await sql`
-    update contact set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now()
-    where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
-  await sql`
-    delete from contact where id = ${these} and deleted_at = now()
-      and not exists (select from join_session where join_session.contact_id = contact.id)
-      and not exists (select from membership where membership.contact_id = contact.id)
-      and not exists (select from invitation where invitation.contact_id = contact.id)
-      and not exists (select from document where document.contact_id = contact.id)
-      and not exists (select from contact other where other.merged_into = contact.id and other.id <> all(${contacts}::text[]))`.execute(
+  const { rows: persons } = await sql<{ id: number }>`
+    select id from person where id = any(${given}::bigint[]) order by id for update`.execute(trx);
+  const these = sql`any(${persons.map(({ id }) => id)}::bigint[])`;
+  await sql`delete from invitation where person_id = ${these} and ${isOld}`.execute(trx);
+  await sql`delete from person_merge where (from_id = ${these} or into_id = ${these}) and ${isOld}`.execute(
     trx,
   );
+  const { rows: documents } = await sql<{ storage_key: string }>`
+    delete from document where person_id = ${these} and ${isOld} returning storage_key`.execute(trx);
+  const emptied = await sql`
+    update person set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now(), found_contact_id = null,
+      details = null, likeness = null, words = '', erased_at = now()
+    where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
+  await removeUnused(trx, sql`id = ${these} and erased_at = now()`);
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
@@ -278,12 +297,12 @@ export async function eraseContacts(
 /** Returns the full names (first and last) of these joins and contacts, as notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
-  { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,
+  { joins, persons }: Pick<Person, 'joins' | 'persons'>,
 ): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct concat_ws(' ', btrim(person ->> 'firstName'), btrim(person ->> 'lastName')) as name from (
       select details as person from join_session where uuid = any(${joins}::uuid[])
-      union all select profile from contact where id = any(${contacts}::text[])) as people
+      union all select unnest(array[details, profile]) from person where id = any(${persons}::bigint[])) as people
     where btrim(person ->> 'firstName') <> '' and btrim(person ->> 'lastName') <> ''`.execute(trx);
   return rows.map(({ name }) => name);
 }

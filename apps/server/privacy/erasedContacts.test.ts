@@ -24,11 +24,13 @@ test("a contact to whom somebody else's membership refers stays as an id, with n
   await deps.contacts.refresh(id);
   const guardian = { personalEmail: 'guardian.of.named@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
-  await sql`update membership set contact_id = ${id} where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`update membership set person_id = (select id from person where contact_id = ${id}) where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
   const mirrored = async () =>
     (
       await sql<{ profile: object; email: string | null; is_member: boolean }>`
-        select profile, email, is_member from contact where id = ${id}`.execute(deps.database)
+        select profile, email, is_member from person where contact_id = ${id}`.execute(deps.database)
     ).rows;
   assert.match(JSON.stringify(await mirrored()), /Wilhelmina.*"is_member":true/);
   await erase(t, email);
@@ -44,7 +46,13 @@ test('of a person whose contacts were merged in HubSpot no id is left', async (t
   await deps.contacts.refresh(id);
   const ids = [primaryObjectId, objectIdToMerge, id];
   const left = async () =>
-    (await deps.database.selectFrom('contact').select('id').where('id', 'in', ids).execute()).length;
+    (
+      await deps.database
+        .selectFrom('person')
+        .select('contact_id as id')
+        .where('contact_id', 'in', ids)
+        .execute()
+    ).length;
   assert.ok((await left()) > 1);
   await erase(t, email);
   assert.equal(await left(), 0);

@@ -59,6 +59,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
   for (const other of [stranger.uuid, stranger.intentId, 'other@example.com', '"contact_id": "102"'])
     assert.ok(!text.includes(other), other);
   assert.deepEqual(Object.keys(JSON.parse(text).data), [
+    'Emails',
     'Joins',
     'Orders',
     'Payments',
@@ -74,7 +75,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
     'Other payments that were begun with this email',
     'Refunds',
     'Documents',
-    'Contacts, as HubSpot told of them',
+    'The person, with what HubSpot told of them',
     'Invitations',
     'Requests for links',
     'Reminders stopped',

@@ -3,6 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { sharedSecret } from '../platform/database/secrets.ts';
+import { chainOf } from '../session/alike.ts';
+import { emailsOfWords, hasEmail } from '../session/words.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
@@ -10,7 +12,11 @@ import { noticesNaming } from './noticesNaming.ts';
 export interface Person {
   /** The email in lower case. */
   email: string;
+  /** All emails that the joins and persons have or had, in lower case, except those that somebody else has, too. */
+  emails: string[];
   joins: string[];
+  /** The rows of `person` that are theirs alone, with all that were merged into them. */
+  persons: number[];
   contacts: string[];
   /** Contacts that were named for these joins and have another email. They may be other persons, so an erasure keeps them. */
   others: string[];
@@ -35,16 +41,16 @@ export interface Person {
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from join_session own where own.hubspot_contact_id = ${contactId} and own.owns_hubspot_contact and own.details is not null
-      and own.erased_at is null and own.uuid <> all(${joins}))`;
+    select from person made join join_session own on own.person_id = made.id
+    where made.contact_id = ${contactId} and made.made_contact and own.details is not null and own.uuid <> all(${joins}))`;
 }
 
 /**
  * Finds all that belongs to an email:
- * - contacts with this email, and contacts merged into them;
- * - joins of these contacts;
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
- * - contacts that one of these joins created.
+ * - the persons of these joins, unless a code or a link named a contact;
+ * - persons whose email it is, in HubSpot or as last typed or corrected; if it is nobody's now, persons whose email it was;
+ * - the persons who were merged with these, and all their joins and contacts.
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
@@ -52,29 +58,28 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
   const email = given.toLowerCase();
+  const isTheirs = sql<boolean>`(${email} in (lower(person.details ->> 'personalEmail'), lower(person.details ->> 'schoolEmail'),
+    lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(profile ->> 'schoolEmail'), lower(person.email)) is true)`;
   const hash = await emailHash(database, email);
-  const words = sql`plainto_tsquery('simple', ${email})`;
-  const isOf = (person: 'details' | 'profile') => {
-    const column = sql.ref(person);
-    return sql`person_words(${column}) @@ ${words}
-      and ${email} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
-  };
-  const { rows } = await sql<Omit<Person, 'email' | 'atHubspot'>>`
-    with given as (
-      select uuid from join_session where details is not null and ${isOf('details')}
+  const { rows } = await sql<Omit<Person, 'email' | 'emails' | 'atHubspot'>>`
+    with typed as (
+      select uuid from join_session where details is not null and lower(details ->> 'personalEmail') = ${email}
+      union select uuid from join_session where details is not null and lower(details ->> 'schoolEmail') = ${email}
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
-    ), named as (
-      select id from contact where ((${isOf('profile')}) or lower(email) = ${email})
-        and not ${isOfAnother(sql`contact.id`, sql`array(select uuid from given)`)}
-    ), created as (
-      select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
-    ), contacts as (
-      select id from named union select id from created
-      union select id from contact where merged_into in (select id from named)
+    ), candidates as (
+      select person.id, typed.uuid, ${isTheirs} as is_now, contact_id is null or made_contact as is_their_own
+      from typed join join_session using (uuid) join person on person.id = person_id
+      union select id, null, ${isTheirs}, true from person where ${hasEmail(email)}
+    ), found as (
+      select * from candidates where is_now or not exists (select from candidates other where other.is_now)
+    ), given as (
+      select uuid from found where uuid is not null
+      union select uuid from typed join join_session using (uuid) where person_id is null
+    ), persons as (
+      select id from ${chainOf(sql`(select id from found where is_their_own)`)} as chain
     ), joins as (
-      select uuid from given
-      union select uuid from join_session where contact_id in (select id from contacts)
+      select uuid from given union select uuid from join_session where person_id in (select id from persons)
     ), of_others as (
       select count(*) from (
         select session_uuid from letter where lower(email) = ${email}
@@ -82,9 +87,10 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
       where session_uuid not in (select uuid from joins)
     )
     select array(select uuid::text from joins join join_session using (uuid) where erased_at is null order by 1) as joins,
-      array(select id from contacts order by id) as contacts,
-      array(select distinct contact_id from join_session where uuid in (select uuid from joins)
-        and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
+      array(select id from persons order by 1) as persons,
+      array(select contact_id from person where id in (select id from persons) and contact_id is not null order by 1) as contacts,
+      array(select distinct contact_id from join_session join person on person.id = person_id where uuid in (select uuid from joins)
+        and contact_id is not null and person_id not in (select id from persons) order by 1) as others,
       ((select count(*) from pass_request where lower(email) = ${email})
         + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
         + (select count from of_others))::int as requests,
@@ -95,9 +101,40 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
   return {
     email,
     ...found,
+    persons: found.persons.map(Number),
+    emails: await emailsOf(database, { email, ...found }),
     requests: found.requests + notices.length,
     atHubspot: await leftAtHubspot(database, hash),
   };
+}
+
+/** SQL for all emails that a join was begun or paid with; `uuid` is the query's column. */
+const emailsOfJoin = sql`lateral (
+  values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
+  union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate')) as given (email)`;
+
+/** Returns {@link Person.emails}. */
+async function emailsOf(
+  database: Database,
+  { email, joins, persons }: Pick<Person, 'email' | 'joins' | 'persons'>,
+): Promise<string[]> {
+  const { rows } = await sql<{ email: string }>`
+    select distinct btrim(lower(email)) as email from (
+      select email from join_session, ${emailsOfJoin} where uuid = any(${joins}::uuid[])
+      union all select unnest(${emailsOfWords}) from person where id = any(${persons}::bigint[])) as known
+    where email like '%@%'`.execute(database);
+  const others: string[] = [];
+  for (const { email: known } of rows) {
+    if (known === email) continue;
+    const { rows: isOthers } = await sql`
+      select from join_session where details is not null and uuid <> all(${joins}::uuid[])
+        and (lower(details ->> 'personalEmail') = ${known} or lower(details ->> 'schoolEmail') = ${known})
+      union all select from person where ${hasEmail(known)} and id <> all(${persons}::bigint[]) limit 1`.execute(
+      database,
+    );
+    if (isOthers.length === 0) others.push(known);
+  }
+  return [email, ...others];
 }
 
 /** Returns the keyed hash under which an erased email is recorded. */

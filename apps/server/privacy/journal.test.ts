@@ -42,7 +42,10 @@ test('what a restored database has again is erased again by the journal, which n
 
   // Undoes the erasure in the database, as restoring an older backup would.
   await sql`delete from erasure`.execute(deps.database);
-  await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+  await sql`with own as (insert into person (profile) values ('{}') returning id)
+    update join_session set erased_at = null, person_id = own.id from own where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   await sql`update join_session set details = ${JSON.stringify((before[0]!.row as { details: object }).details)} where uuid = ${uuid}`.execute(
     deps.database,
   );
@@ -121,7 +124,10 @@ test('an email in letters and payments of others, and notices that name its pers
   assert.deepEqual(await left(), []);
 
   await write('1 hour');
-  await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+  await sql`with own as (insert into person (profile) values ('{}') returning id)
+    update join_session set erased_at = null, person_id = own.id from own where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   await sql`update join_session set details = ${JSON.stringify(before[0]!.details)} where uuid = ${uuid}`.execute(
     deps.database,
   );
@@ -148,11 +154,13 @@ test('who joined anew after having been erased is not erased by the journal, and
     (
       await sql<{
         name: string;
-      }>`select name from document where contact_id = ${contactId} order by name`.execute(deps.database)
+      }>`select name from document where person_id = (select id from person where contact_id = ${contactId}) order by name`.execute(
+        deps.database,
+      )
     ).rows.map(({ name }) => name);
   const contact = async () =>
     (
-      await sql<{ email: string | null }>`select email from contact where id = ${contactId}`.execute(
+      await sql<{ email: string | null }>`select email from person where contact_id = ${contactId}`.execute(
         deps.database,
       )
     ).rows[0]?.email;
@@ -162,7 +170,7 @@ test('who joined anew after having been erased is not erased by the journal, and
 
   // HubSpot has not erased the contact, and the person joins again by a new invitation.
   await deps.contacts.refresh(contactId);
-  await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
+  await sql`insert into invitation (code, person_id) values ('ANEW2026', (select id from person where contact_id = ${contactId}))`.execute(
     deps.database,
   );
   await resume('new.pdf');
@@ -181,7 +189,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
 
   // Backdates the contact's row to before the erasure, as in a restored backup.
-  await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
+  await sql`update person set fetched_at = now() - interval '1 year' where contact_id = ${contactId}`.execute(
     deps.database,
   );
   assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
@@ -196,12 +204,12 @@ test('a contact that HubSpot has told of since the erasure stays, though an invi
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
   await deps.contacts.refresh(id);
-  await sql`insert into invitation (code, contact_id, created_at) values ('BEFORE2025', ${id}, now() - interval '1 year')`.execute(
+  await sql`insert into invitation (code, person_id, created_at) values ('BEFORE2025', (select id from person where contact_id = ${id}), now() - interval '1 year')`.execute(
     deps.database,
   );
   assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
   const { rows } = await sql`
-    select email, exists (select from invitation where contact_id = id) as is_invited from contact where id = ${id}`.execute(
+    select email, exists (select from invitation where person_id = id) as is_invited from person where contact_id = ${id}`.execute(
     deps.database,
   );
   assert.deepEqual(rows, [{ email, is_invited: false }]);

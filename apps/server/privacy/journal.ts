@@ -5,11 +5,12 @@ import type { Deps } from '../deps.ts';
 
 /**
  * One erasure, stored as a line of JSON. With it the erasure can be repeated in a database that is restored from an older backup.
- * The line identifies nobody: it has a keyed hash of the email (hex), and ids that lead to nobody once they are erased.
+ * The line identifies nobody: it has keyed hashes (hex) of all emails that the person had, and ids that lead to nobody once they
+ * are erased.
  */
 export interface JournalEntry {
   at: string;
-  email: string;
+  emails: string[];
   joins: string[];
   contacts: string[];
 }
@@ -84,11 +85,10 @@ export async function mergeJournal(from: string, to: string): Promise<number> {
 
 function parsed(line: string): JournalEntry | null {
   try {
-    const { at, email, joins, contacts } = JSON.parse(line) as JournalEntry;
-    const areTexts = [joins, contacts].every((list) => list.every((one) => typeof one === 'string'));
-    return areTexts && /^[0-9a-f]{32}$/.test(email) && !Number.isNaN(Date.parse(at))
-      ? { at, email, joins, contacts }
-      : null;
+    const { at, emails, joins, contacts } = JSON.parse(line) as JournalEntry;
+    const areTexts = [emails, joins, contacts].every((list) => list.every((one) => typeof one === 'string'));
+    const areHashes = areTexts && emails.length > 0 && emails.every((hash) => /^[0-9a-f]{32}$/.test(hash));
+    return areHashes && !Number.isNaN(Date.parse(at)) ? { at, emails, joins, contacts } : null;
   } catch {
     return null;
   }

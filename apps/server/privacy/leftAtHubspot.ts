@@ -21,35 +21,39 @@ export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer)
   return { contacts: ofKind('contact'), files: ofKind('file') };
 }
 
-/** Returns HubSpot's ids of the files of documents that belong to these joins or contacts. */
+/** Returns HubSpot's ids of the files of documents that belong to these joins or persons. */
 export async function filesAtHubspot(
   database: Kysely<Tables>,
-  { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
+  { joins, persons }: { joins: readonly string[]; persons: readonly number[] },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct crm_file_id as id from document
-    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or contact_id = any(${contacts}::text[]))`.execute(
+    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or person_id = any(${persons}::bigint[]))`.execute(
     database,
   );
   return rows.map(({ id }) => id);
 }
 
 /**
- * Stores the ids of contacts and files that HubSpot still has. To be called before the rows that contain these ids are removed.
+ * Stores the ids of contacts and files that HubSpot still has, under each of a person's emails. To be called before the rows that
+ * contain these ids are removed.
  */
 export async function keepIds(
   trx: Kysely<Tables>,
-  emailHash: Buffer,
+  emailHashes: readonly Buffer[],
   { contacts, files }: AtHubspot,
 ): Promise<void> {
   await sql`
     insert into left_at_hubspot (email_hash, kind, hubspot_id)
-    select ${emailHash}::bytea, 'contact', id from unnest(${contacts}::text[]) as id
-    union all select ${emailHash}::bytea, 'file', id from unnest(${files}::text[]) as id
+    select hash, kind, id from unnest(${emailHashes}::bytea[]) as hash, (
+      select 'contact' as kind, id from unnest(${contacts}::text[]) as id
+      union all select 'file', id from unnest(${files}::text[]) as id) as left_there
     on conflict do nothing`.execute(trx);
 }
 
-/** Deletes the stored ids, after HubSpot has deleted the contacts and files. */
+/** Deletes the stored ids of a person, after HubSpot has deleted the contacts and files. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
-  await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
+  await sql`
+    delete from left_at_hubspot where (kind, hubspot_id) in (
+      select kind, hubspot_id from left_at_hubspot where email_hash = ${emailHash})`.execute(trx);
 }

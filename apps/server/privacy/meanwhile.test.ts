@@ -75,7 +75,9 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   // Another person's membership refers to the contact, so the erasure must keep the contact's id in the mirror.
   const guardian = { personalEmail: 'guardian@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
-  await sql`update membership set contact_id = ${named} where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`update membership set person_id = (select id from person where contact_id = ${named}) where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
   const alone = 'resume.alone@example.com';
   const emails = { [named]: byJoin, [await contactInMirror(alone)]: alone };
   for (const [contactId, email] of Object.entries(emails)) {
@@ -85,9 +87,10 @@ test('a resume that arrives while its contact is erased is not kept, whether its
     assert.equal(answer.status, 404);
     await assertNoDocument();
   }
-  const { rows } = await sql`select from contact where id = ${named} and deleted_at is not null`.execute(
-    deps.database,
-  );
+  const { rows } =
+    await sql`select from person where contact_id = ${named} and deleted_at is not null`.execute(
+      deps.database,
+    );
   assert.equal(rows.length, 1);
 });
 
@@ -193,7 +196,9 @@ for (const isNoted of [true, false])
     await deps.contacts.refresh(contact);
     const client = server.client();
     const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
-    await sql`update join_session set contact_id = ${contact} where uuid = ${uuid}`.execute(deps.database);
+    await sql`update join_session set person_id = (select id from person where contact_id = ${contact}) where uuid = ${uuid}`.execute(
+      deps.database,
+    );
     await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
     await deliver(server);
     await attachDue(background, server.hubspot);
@@ -213,7 +218,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
   // Stores a file id after the person was found, as retention does when it erases an older join of the same person.
-  await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
+  await keepIds(deps.database, [hash], { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
   await erasePerson(deps, shown, { hubspot: server.hubspot });
@@ -308,7 +313,7 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
     const intent = await openIntent(client, uuid);
     await beginPayment(client, uuid, intent.revision);
     await payByCard(server, intent.id);
-    const { createCustomer, forgetNotes } = deps.payments;
+    const { createCustomer, writeNotes } = deps.payments;
     const [made, mayNote] = [0, 1].map(() => Promise.withResolvers<void>());
     const mock = t.mock.method(
       deps.payments,
@@ -331,8 +336,8 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
     await reportPayment(client, uuid, intent);
     await made!.promise;
     if (when === 'while Stripe is told')
-      t.mock.method(deps.payments, 'forgetNotes', async (...given: Parameters<typeof forgetNotes>) => {
-        await forgetNotes(...given);
+      t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
+        await writeNotes(...given);
         mayNote!.resolve();
         await until(async () => (await customerId()) !== '');
       });

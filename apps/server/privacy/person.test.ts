@@ -163,7 +163,10 @@ test('money stays without its person, though it bought nothing, went back, or wa
   const stayed: string[][] = [];
   for (const statement of statements) {
     await statement.execute(deps.database);
-    await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+    await sql`with own as (insert into person (profile) values ('{}') returning id)
+      update join_session set erased_at = null, person_id = own.id from own where uuid = ${uuid}`.execute(
+      deps.database,
+    );
     await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(
       deps.database,
     );
@@ -179,14 +182,14 @@ test('what began with a join since its erasure was prepared keeps it', async (t)
   const client = server.client();
   const email = 'meanwhile@example.com';
   const uuid = await orderingJoin(client, undefined, { personalEmail: email });
-  const { forgetNotes } = deps.payments;
+  const { writeNotes } = deps.payments;
   await openIntent(client, uuid);
   const forgets = t.mock.method(
     deps.payments,
-    'forgetNotes',
-    async (...given: Parameters<typeof forgetNotes>) => {
+    'writeNotes',
+    async (...given: Parameters<typeof writeNotes>) => {
       forgets.mock.restore();
-      await forgetNotes.apply(deps.payments, given);
+      await writeNotes.apply(deps.payments, given);
       await openIntent(client, uuid);
     },
   );
@@ -208,7 +211,9 @@ test('a join that a person began by a code of theirs is theirs, whatever email w
   const id = await newContact(server, 'by.code@example.com');
   await deps.contacts.refresh(id);
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: 'given@example.com' });
-  await sql`update join_session set contact_id = ${id} where uuid = ${uuid}`.execute(deps.database);
+  await sql`update join_session set person_id = (select id from person where contact_id = ${id}) where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   assert.equal((await erase(t, 'by.code@example.com', '--yes')).code, 0);
   assert.deepEqual(await joinsLike(uuid), []);
 });
@@ -219,7 +224,7 @@ test('a contact of another email stays when a join names it, and is told', async
   const { out } = await erase(t, email, '--yes');
   assert.match(out, /stays: contact 101, which a join names/);
   assert.deepEqual(await joinsLike(uuid), []);
-  const { rows } = await sql<{ email: string }>`select email from contact where id = '101'`.execute(
+  const { rows } = await sql<{ email: string }>`select email from person where contact_id = '101'`.execute(
     deps.database,
   );
   assert.ok(rows[0]!.email.length > 0);
@@ -230,7 +235,7 @@ test('a contact that HubSpot knows by the email is theirs, though the mirror has
   const { uuid } = await paidJoin(server, server.client(), 'HONOR104', { personalEmail: email });
   await deliver(server);
   const mirrored = () =>
-    sql<{ profile: object }>`select profile from contact where id = '104'`
+    sql<{ profile: object }>`select profile from person where contact_id = '104'`
       .execute(deps.database)
       .then(({ rows }) => JSON.stringify(rows[0]!.profile));
   assert.ok(!(await mirrored()).includes(email));
@@ -279,8 +284,8 @@ async function attached(email: string): Promise<{ uuid: string; contact: string;
   await deliver(server);
   await attachDue(deps, server.hubspot);
   const { rows } = await sql<{ contact: string; file: string }>`
-    select hubspot_contact_id as contact, crm_file_id as file
-    from document join join_session on session_uuid = join_session.uuid where session_uuid = ${uuid}`.execute(
+    select contact_id as contact, crm_file_id as file
+    from document join join_session on session_uuid = join_session.uuid join person on person.id = join_session.person_id where session_uuid = ${uuid}`.execute(
     deps.database,
   );
   return { uuid, ...rows[0]! };
@@ -352,8 +357,11 @@ test('a contact that a join only shared an email with stays when the join is era
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail: shared });
   await deliver(server);
   const { rows } = await sql<{ id: string }>`
-    update join_session set details = jsonb_set(details, '{personalEmail}', to_jsonb(${own}::text)) where uuid = ${uuid}
-    returning hubspot_contact_id as id`.execute(deps.database);
+    with corrected as (
+      update join_session set details = jsonb_set(details, '{personalEmail}', to_jsonb(${own}::text)) where uuid = ${uuid} returning person_id, details)
+    update person set details = corrected.details from corrected where person.id = person_id returning found_contact_id as id`.execute(
+    deps.database,
+  );
   assert.equal(rows[0]!.id, id);
   assert.deepEqual((await findPerson(deps, own)).contacts, []);
   assert.equal((await erase(t, own, '--yes')).code, 0);

@@ -46,7 +46,7 @@ const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
  */
 export async function readPerson(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
-  { email, joins, contacts, others }: Person,
+  { emails, joins, persons, others }: Person,
 ): Promise<{ sections: Section[]; documents: ExportedDocument[] }> {
   const rowsOf = async (
     table: string,
@@ -61,8 +61,10 @@ export async function readPerson(
   };
   const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
   const isOfOthers = sql`(${theirJoins}) is not true`;
-  const isTheirContact = sql`contact_id = any(${contacts}::text[])`;
-  const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirContact}`);
+  const theirPersons = sql`any(${persons}::bigint[])`;
+  const theirEmails = sql`any(${emails}::text[])`;
+  const isTheirs = sql`person_id = ${theirPersons}`;
+  const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirs}`);
   const written = documents
     .filter(({ removed_at }) => removed_at === null)
     .map(({ storage_key, sha256, name }) => ({
@@ -75,8 +77,11 @@ export async function readPerson(
     }));
   // If the contact has another email, it may be another person. Therefore `crm_known` of its join, which has the values of the
   // contact in HubSpot, is left out.
+  const { rows: named } = await sql<{ id: number }>`
+    select id from person where contact_id = any(${others}::text[])`.execute(database);
+  const personsOfOthers = named.map(({ id }) => id);
   const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
-    others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
+    personsOfOthers.includes(Number(row.person_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [
     {
       title: 'Joins',
@@ -86,18 +91,18 @@ export async function readPerson(
   for (const [table, title] of ofJoins) {
     const byEmail =
       table === 'staff_notice'
-        ? sql` or id = any(${await noticesNaming(database, [email])}::bigint[])`
+        ? sql` or id = any(${await noticesNaming(database, emails)}::bigint[])`
         : sql``;
     sections.push({ title, rows: await rowsOf(table, sql`${theirJoins}${byEmail}`) });
   }
   sections.push(
     {
       title: 'Other letters to this email',
-      rows: await rowsOf('letter', sql`lower(email) = ${email} and ${isOfOthers}`, aboutOthers),
+      rows: await rowsOf('letter', sql`lower(email) = ${theirEmails} and ${isOfOthers}`, aboutOthers),
     },
     {
       title: 'Other payments that were begun with this email',
-      rows: (await rowsOf('payment', sql`lower(receipt_email) = ${email} and ${isOfOthers}`)).map(
+      rows: (await rowsOf('payment', sql`lower(receipt_email) = ${theirEmails} and ${isOfOthers}`)).map(
         ({ receipt_email, created_at }) => ({ receipt_email, created_at }),
       ),
     },
@@ -107,17 +112,30 @@ export async function readPerson(
     },
     { title: 'Documents', rows: documents },
     {
-      title: 'Contacts, as HubSpot told of them',
-      rows: await rowsOf('contact', sql`id = any(${contacts}::text[])`),
+      title: 'The person, with what HubSpot told of them',
+      rows: await rowsOf('person', sql`id = ${theirPersons}`),
     },
-    { title: 'Invitations', rows: await rowsOf('invitation', isTheirContact) },
-    { title: 'Requests for links', rows: await rowsOf('pass_request', sql`lower(email) = ${email}`) },
+    {
+      title: 'Merges of the last day, with the persons as they were',
+      rows: await rowsOf('person_merge', sql`from_id = ${theirPersons} or into_id = ${theirPersons}`),
+    },
+    { title: 'Invitations', rows: await rowsOf('invitation', isTheirs) },
+    { title: 'Requests for links', rows: await rowsOf('pass_request', sql`lower(email) = ${theirEmails}`) },
     {
       title: 'Reminders stopped',
-      rows: await rowsOf('reminder_stop', sql`email_hash = ${stopLinks.hash(email)}`),
+      rows: await rowsOf(
+        'reminder_stop',
+        sql`email_hash = any(${emails.map((email) => stopLinks.hash(email))}::bytea[])`,
+      ),
     },
   );
-  return { sections: sections.filter(({ rows }) => rows.length > 0), documents: written };
+  const found = sections.filter(({ rows }) => rows.length > 0);
+  return {
+    // An email alone is nothing that is kept.
+    sections:
+      found.length > 0 ? [{ title: 'Emails', rows: emails.map((email) => ({ email })) }, ...found] : [],
+    documents: written,
+  };
 }
 
 function shown(value: unknown): string {

@@ -16,7 +16,6 @@ const nobodys: Record<string, string> = {
   stripe_event: '*',
   migration: '*',
   card_failure: 'created_at',
-  contact: 'created_at deleted_at fetched_at fill_at',
   document:
     'created_at crm_attempts crm_next_try_at id is_final kind media_type removed_at review reviewed_at size_bytes',
   erasure: 'erased_at',
@@ -25,13 +24,16 @@ const nobodys: Record<string, string> = {
   invitation: 'created_at expires_at is_withdrawn programme withdrawn_at',
   join_event: 'at cause id step',
   join_session:
-    'begun_revision created_at crm_attempts crm_next_try_at crm_revision erased_at has_agreed_to_policies intent_change intent_changing_since is_checkout_only lines origin owns_hubspot_contact paid_at paying_since profile_revision programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
+    'begun_revision created_at crm_attempts crm_next_try_at crm_revision erased_at has_agreed_to_policies intent_change intent_changing_since is_checkout_only lines origin paid_at paying_since profile_revision programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
   letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
   limit_count: 'count name window_start',
-  membership: 'created_at has_letters id is_held is_unlisted product_id standing type',
+  membership: 'created_at id is_held is_unlisted product_id standing type',
   order_snapshot: 'amount_cents created_at goods items kind processing_fee_cents revision',
   pass: 'code_expires_at name_tries revoked_at tries',
   pass_request: 'created_at id',
+  person: 'created_at deleted_at erased_at fetched_at fill_at id made_contact merged_into',
+  person_merge: 'created_at id',
+  kept_apart: 'created_at',
   payment:
     'amount_cents attempt checked_at created_at dispute followed kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
   reconciliation: 'counts finished_at id started_at',

@@ -3,13 +3,14 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
 import { all, none, retentionOn, rule } from '../../../tests/harness/retention.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
@@ -80,7 +81,7 @@ test('a join that its joiner goes on with while it is being removed stays, and S
   await cancelIntent(deps, (await openIntent(client, uuid)).id);
   await age(uuid, 11);
   changeSociety(t, server, all);
-  const forgets = t.mock.method(deps.payments, 'forgetNotes');
+  const forgets = t.mock.method(deps.payments, 'writeNotes');
   const joiner = await lockHolder(t, server);
   await joiner.query('update join_session set updated_at = now() where uuid = $1', [uuid]);
   const removing = forgetAll();
@@ -106,10 +107,10 @@ test('paid joins lose their person after their days, unless something of them is
   assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
   assert.ok((await rowOf(uuid))!.erased_at);
   const { rows } = await sql`
-    select contact_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
+    select person_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
     deps.database,
   );
-  assert.deepEqual(rows, [{ contact_id: null, member_number: null, is_unlisted: true }]);
+  assert.deepEqual(rows, [{ person_id: null, member_number: null, is_unlisted: true }]);
   for (const kept of [undecided, disputed.uuid]) assert.equal((await rowOf(kept))!.erased_at, null);
   const charges = await listStripe<{ id: string; metadata: Record<string, string> }>(
     server.stripeUrl,
@@ -285,8 +286,9 @@ test('what is over its time goes in one night, however much it is', async (t) =>
   const uuid = await orderingJoin(server.client());
   await age(uuid, 11);
   await sql`
-    insert into join_session (uuid, origin, programme, state, updated_at)
-    select gen_random_uuid(), origin, programme, 'started', updated_at from join_session, generate_series(1, 7)
+    with persons as (insert into person (profile) select '{}' from generate_series(1, 7) returning id)
+    insert into join_session (uuid, person_id, origin, programme, state, updated_at)
+    select gen_random_uuid(), persons.id, origin, programme, 'started', updated_at from join_session, persons
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
@@ -302,22 +304,24 @@ test('one that may not go yet does not put off the rest of a night', async (t) =
   await uploaded(client, uuid);
   await sql`update document set reviewed_at = now() - interval '50 days', created_at = now() - interval '100 days'
     where session_uuid = ${uuid}`.execute(deps.database);
-  await sql`insert into contact (id, profile) values ('4401', '{}')`.execute(deps.database);
+  await sql`insert into person (contact_id, profile) values ('4401', '{}')`.execute(deps.database);
   await sql`
-    insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
-    select gen_random_uuid(), 'resume', '4401', 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
+    insert into document (id, kind, person_id, name, media_type, size_bytes, sha256, storage_key, created_at)
+    select gen_random_uuid(), 'resume', (select id from person where contact_id = '4401'), 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
     from generate_series(1, 6) as number`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
   let rounds = 1;
   while (await forgetNightly(deps, 5)) rounds++;
   const { rows } = await sql<{ kind: string }>`
-    select kind from document where (contact_id = '4401' or session_uuid = ${uuid}) and removed_at is null`.execute(
+    select kind from document where (person_id = (select id from person where contact_id = '4401') or session_uuid = ${uuid}) and removed_at is null`.execute(
     deps.database,
   );
   assert.deepEqual(rows, [{ kind: 'transcript' }]);
   assert.ok(rounds <= 3, 'it ends');
-  await sql`delete from document where contact_id = '4401' or session_uuid = ${uuid}`.execute(deps.database);
+  await sql`delete from document where person_id = (select id from person where contact_id = '4401') or session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
 });
 
 test('it is done once a day by one of all servers', async (t) => {
@@ -464,4 +468,55 @@ test('a join with an open payment stays, and a join whose file cannot be removed
     [(await rowOf(open.uuid))!.erased_at, (await rowOf(uuid))!.erased_at === null],
     [null, false],
   );
+});
+
+test('a person to whom nothing leads any more goes with abandoned joins, and one who is invited or known in HubSpot stays', async (t) => {
+  await sql`
+    insert into person (contact_id, profile, words, fetched_at, created_at)
+    select id, '{"firstName": "Kept"}', 'kept', case when id = '4503' then now() end, now() - interval '11 days'
+    from unnest(array['4501', '4502', '4503']) as id`.execute(deps.database);
+  await sql`insert into invitation (code, person_id) select 'KEPT4502', id from person where contact_id = '4502'`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, all);
+  await forgetAll();
+  const { rows } = await sql<{ id: string }>`
+    select contact_id as id from person where contact_id like '450_' order by 1`.execute(deps.database);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['4502', '4503'],
+  );
+});
+
+test('when a join goes, its person is known by what HubSpot or another join told, and found by no email of it', async (t) => {
+  const id = await newContact(server, 'of.hubspot@example.com');
+  await deps.contacts.refresh(id);
+  const begin = async (personalEmail: string) => {
+    const client = server.client();
+    const { uuid } = (await client.call('initJoin', { params: { id }, body: {} })).data;
+    await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+    return uuid;
+  };
+  const known = async () => {
+    const { rows } = await sql<{ email: string | null; words: string }>`
+      select details ->> 'personalEmail' as email, words from person where contact_id = ${id}`.execute(
+      deps.database,
+    );
+    return { email: rows[0]!.email, emails: rows[0]!.words.split(' ').filter((word) => word.includes('@')) };
+  };
+  const [first, second] = [await begin('first.typed@example.com'), await begin('second.typed@example.com')];
+  assert.deepEqual(await known(), {
+    email: 'second.typed@example.com',
+    emails: ['of.hubspot@example.com', 'second.typed@example.com'],
+  });
+  changeSociety(t, server, all);
+  await age(second, 11);
+  await forgetAll();
+  assert.deepEqual(await known(), {
+    email: 'first.typed@example.com',
+    emails: ['of.hubspot@example.com', 'first.typed@example.com'],
+  });
+  await age(first, 11);
+  await forgetAll();
+  assert.deepEqual(await known(), { email: null, emails: ['of.hubspot@example.com'] });
 });

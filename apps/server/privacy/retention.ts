@@ -5,10 +5,10 @@ import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, hasEnded, hasLostBase, isContactOfJoin } from '../session/members.ts';
+import { hasEnded, hasLostBase } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
-import { eraseJoins, NotErasable } from './eraseJoins.ts';
-import { emailHash } from './findPerson.ts';
+import { eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
+import { emailHasher } from './findPerson.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { underWay } from './underWay.ts';
 
@@ -41,7 +41,7 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
     and not exists (select from membership where session_uuid = session.uuid and is_held)
     and not exists (select from membership upgrade where type = 'membership_upgrade' and is_held
-      and contact_id in (${contactOfJoin('session')}, session.hubspot_contact_id) and ${hasLostBase('upgrade')})`,
+      and person_id = session.person_id and ${hasLostBase('upgrade')})`,
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
@@ -69,7 +69,7 @@ function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawB
   const before = beforeOf(deps, stage);
   if (stage !== 'paid' || before === null) return which;
   return sql`${which} and not exists (select from join_session other
-    where other.state = 'paid' and other.erased_at is null and ${isContactOfJoin(contactOfJoin('session'), 'other')}
+    where other.state = 'paid' and other.erased_at is null and other.person_id = session.person_id
       and not exists (select from join_session session where session.uuid = other.uuid and ${mayGo(stage, before, which)}))`;
 }
 
@@ -151,8 +151,8 @@ export class NotAllRemoved extends Error {
 /**
  * Removes joins, documents and notices that are past their retention, at most `most` of each stage. Each join is erased in a
  * transaction of its own, by the same code as in a person's erasure. Returns how many were removed in each stage. An item that
- * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe}
- * afterwards, even on failure.
+ * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. Also removes persons to whom nothing leads any
+ * more. The caller must call {@link tellStripe} afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
@@ -168,8 +168,22 @@ export async function applyRetention(deps: Deps, most = MOST): Promise<Record<St
       }
     }
   }
+  await forgetUnused(deps);
   if (failures.length > 0) throw new NotAllRemoved(counts, failures);
   return counts;
+}
+
+/**
+ * Removes persons whom HubSpot never had, and who have no join, membership, invitation or document, once they are as old as an
+ * abandoned join: such as a person of an import whose code leads to somebody else now.
+ */
+async function forgetUnused(deps: Deps): Promise<void> {
+  const before = beforeOf(deps, 'abandoned');
+  if (before === null) return;
+  const isUnknown = sql`fetched_at is null and fill_at is null and not made_contact and merged_into is null`;
+  await deps.database
+    .transaction()
+    .execute((trx) => removeUnused(trx, sql`${isUnknown} and created_at < ${before}`));
 }
 
 async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
@@ -210,13 +224,18 @@ async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boo
  * Retention itself deletes nothing in HubSpot.
  */
 async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
-  const files = await filesAtHubspot(trx, { joins: [uuid], contacts: [] });
+  const files = await filesAtHubspot(trx, { joins: [uuid], persons: [] });
   if (files.length === 0) return;
   const { rows } = await sql<{ email: string }>`
     select distinct lower(email) as email from join_session,
       lateral (values (details ->> 'personalEmail'), (details ->> 'schoolEmail')) as given (email)
     where uuid = ${uuid} and email <> ''`.execute(trx);
-  for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
+  const hash = await emailHasher(trx);
+  await keepIds(
+    trx,
+    rows.map(({ email }) => hash(email)),
+    { contacts: [], files },
+  );
 }
 
 /**

@@ -75,7 +75,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.match(
     (await noticesOf(server, uuid)).at(-1)!,
-    /is with us again, but its contact 102 has joined anew meanwhile/,
+    /is with us again, but its person has joined anew meanwhile/,
   );
 });
 
@@ -403,8 +403,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund that an older version of ours made without recording the lines in the refund's metadata. A restore has lost our
-      // row of this refund.
+      // A refund of ours whose row a restore has lost, and whose metadata do not have its lines.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

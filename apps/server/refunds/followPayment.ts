@@ -23,6 +23,7 @@ import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
+import { toldWith } from '../session/alike.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 
@@ -115,7 +116,8 @@ export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): 
   const these = sql`any(${uuids}::uuid[])`;
   await sql`
     select from join_session
-    where uuid = ${these} or payer in (select own.payer from join_session own where own.uuid = ${these})
+    where uuid = ${these} or person_id in (
+      select alike.id from join_session own cross join lateral ${toldWith(sql`own.person_id`)} as alike (id) where own.uuid = ${these})
     order by uuid for no key update`.execute(trx);
 }
 

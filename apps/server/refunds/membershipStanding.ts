@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
-import { bringLeftBehind } from '../contacts/bringMemberships.ts';
 import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { contactOfJoin, holdsBase, mirrorBought } from '../session/members.ts';
+import { alikeTo, toldWith } from '../session/alike.ts';
+import { forgetStatus, holdsBase } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -30,25 +30,18 @@ export async function bringStanding(
   const membership = await trx
     .selectFrom('membership')
     .innerJoin('join_session', 'uuid', 'session_uuid')
-    .select([
-      'id',
-      'type',
-      'is_held',
-      'standing',
-      'erased_at',
-      contactOfJoin('join_session').as('contact_id'),
-    ])
+    .select(['id', 'type', 'is_held', 'standing', 'erased_at', 'membership.person_id'])
     .where('payment_intent', '=', intentId)
     .executeTakeFirst();
   if (!membership || membership.standing === standing) return;
-  const { contact_id } = membership;
+  const { person_id } = membership;
   const comesBack = (standing === 'active' || standing === 'disputed') && !membership.is_held;
-  if (comesBack && contact_id !== null) {
-    await trx.selectFrom('contact').select('id').where('id', '=', contact_id).forUpdate().execute();
+  if (comesBack && person_id !== null) {
+    await trx.selectFrom('person').select('id').where('id', '=', person_id).forUpdate().execute();
     const other = await trx
       .selectFrom('membership')
       .select('id')
-      .where('contact_id', '=', contact_id)
+      .where('person_id', '=', person_id)
       .where('type', '=', membership.type)
       .where('is_held', '=', true)
       .executeTakeFirst();
@@ -57,13 +50,12 @@ export async function bringStanding(
         trx,
         session.uuid,
         'held_twice',
-        `The money of payment ${intentId} is with us again, but its contact ${contact_id} has joined anew meanwhile.`,
+        `The money of payment ${intentId} is with us again, but its person has joined anew meanwhile.`,
       );
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
-  if (!isHeld(standing) && contact_id !== null) await bringLeftBehind(trx, contact_id);
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
-  if (membership.type === 'membership' && contact_id) await mirrorBought(trx, contact_id);
+  if (membership.type === 'membership' && person_id !== null) await forgetStatus(trx, person_id);
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
@@ -90,10 +82,16 @@ export function notToldOfErased(uuid: string): string {
 /** Returns the payer's other joins that hold a membership, in the order in which they were paid. */
 export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
-    select other.uuid from join_session own join join_session other on other.payer = own.payer and other.uuid <> own.uuid
+    select other.uuid from join_session own join join_session other on other.person_id in ${alikeTo(sql`own.person_id`)} and other.uuid <> own.uuid
       join membership on session_uuid = other.uuid and type = 'membership' and is_held
     where own.uuid = ${uuid} order by other.paid_at`.execute(trx);
   return rows.map((other) => other.uuid);
+}
+
+/** Returns the sentences for staff about two joins that are paid by likely the same person. */
+export function waysOn(uuid: string, other: string): string {
+  const names = `${uuid} ${other}`;
+  return `If it is one person: npm run operator -- person merge ${names}, and give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}. If they are two, as father and son: npm run operator -- person keep-apart ${names}`;
 }
 
 /** Writes a notice that the payer of a join also holds memberships from the joins `others`. No money is refunded automatically. */
@@ -107,7 +105,7 @@ export async function tellOfTwice(
     trx,
     uuid,
     'perhaps_twice',
-    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}`,
+    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. ${waysOn(uuid, others[0]!)}`,
   );
 }
 
@@ -122,7 +120,7 @@ export async function tellOfTwice(
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     with ended as (
-      select ended.uuid from join_session own join join_session ended on ended.payer = own.payer and ended.uuid <> own.uuid
+      select ended.uuid from join_session own join join_session ended on ended.person_id in ${toldWith(sql`own.person_id`)} and ended.uuid <> own.uuid
       where own.uuid = ${sessionUuid}
         and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)
       for no key update of ended skip locked
@@ -150,15 +148,11 @@ export async function upgradesAlone(
     select distinct upgrade.session_uuid
     from membership base
     cross join lateral (
-      select session_uuid, contact_id, standing from membership
+      select session_uuid, person_id, standing from membership
       where session_uuid = base.session_uuid and type = 'membership_upgrade'
       union all
-      select session_uuid, contact_id, standing from membership
-      where contact_id = base.contact_id and type = 'membership_upgrade' and is_held
-      union all
-      select session_uuid, contact_id, standing from membership
-      where contact_id = (select hubspot_contact_id from join_session where uuid = base.session_uuid)
-        and type = 'membership_upgrade' and is_held
+      select session_uuid, person_id, standing from membership
+      where person_id = base.person_id and type = 'membership_upgrade' and is_held
     ) as upgrade
     where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
       and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}

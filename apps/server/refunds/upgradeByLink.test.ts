@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { atStripe, everything, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { followPayment, lockJoins } from './followPayment.ts';
+import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
@@ -76,6 +77,7 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   const sold = await upgradeByLink(server, '103');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await proveByCode(server, sold.client, sold.uuid);
   const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
   assert.deepEqual(refunded, [
     { kind: 'upgrade', why: 'held', amount: 4500, isReturned: true, isWithStaff: false },
@@ -97,51 +99,16 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
   ]);
 });
 
-test('that an upgrade is left alone is told while its join is locked by another refund', {
-  timeout: 120_000,
-}, async () => {
-  const base = await paidJoin(server, server.client(), 'HONOR104');
-  const { uuid } = await upgradeByLink(server, '104');
-  const { database } = server.deps;
-  // Removes the payer of the upgrade's join. With the same payer, refunding the base would lock both joins.
-  await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
-  await database.transaction().execute(async (other) => {
-    await lockJoins(other, [uuid]);
-    await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // The other transaction ends only after followPayment, so followPayment must not wait for that transaction's locks.
-    await followPayment(server.deps, base.intentId);
-  });
-  assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);
-});
-
-test('an upgrade that a link sold to the contact whom a school join had made a member is not left behind unseen when that goes back', async () => {
+test('a contact whom a school join has made a member in HubSpot is sold no upgrade by a link, which is for members', async () => {
   const personalEmail = 'school.then.link@example.com';
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
-  const statusOf = async () => (await atHubspot(server, id, 'membership_status')).membership_status;
-  assert.equal(await statusOf(), 'member', 'by the school join, where nothing stood');
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
   await server.deps.contacts.refresh(id);
-  const upgrade = await upgradeByLink(server, id);
-  assert.deepEqual(await standingsOf(server, upgrade.uuid), [
-    { type: 'membership_upgrade', standing: 'active' },
-  ]);
-  await deliver(server);
-  const medallion = async () =>
-    (await parcelOf(server.deps.database, server.deps.society, upgrade.uuid))?.goods.map(
-      ({ state }) => state.is,
-    );
-  assert.deepEqual(await medallion(), ['open']);
-  await refundJoin(server.deps, uuid, everything);
-  await deliver(server);
-  assert.equal(await statusOf(), 'former');
-  assert.deepEqual(await medallion(), ['held']);
-  const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
-  assert.deepEqual(
-    differences.filter(({ subject }) => subject === upgrade.uuid).map(({ kind }) => kind),
-    ['upgrade_alone'],
-    'HubSpot says former, and the upgrade is paid and held',
-  );
+  const body = { hubspotContactId: id, mainProductId: 10 };
+  const { status, message } = await server.client().call('initiateCheckout', { body });
+  assert.deepEqual([status, /for members only/.test(message ?? '')], [409, true]);
 });
 
 test('an upgrade that a link sold stays on a membership of its contact when a school join with the same email goes back', async () => {
@@ -149,7 +116,10 @@ test('an upgrade that a link sold stays on a membership of its contact when a sc
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
   await server.deps.contacts.refresh(id);
   const { database } = server.deps;
-  await database.insertInto('invitation').values({ code: 'OWNBASE', contact_id: id }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'OWNBASE', person_id: personId(id) })
+    .execute();
   const own = await paidJoin(server, server.client(), 'OWNBASE', { personalEmail });
   await deliver(server);
   const school = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });

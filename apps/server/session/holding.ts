@@ -18,6 +18,15 @@ export function isOpenTo(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isHeldBy(holding)} or (state <> 'paid' and proven_at is null))`;
 }
 
+/**
+ * SQL for whether a browser that may continue the query's `join_session` is shown who its joiner is. Staff send a checkout link to
+ * whoever pays. Until its holder has proven to be the joiner, they are shown the first name and an initial alone, even after paying
+ * (docs/decisions/0035).
+ */
+export function seesJoiner({ proven }: Holding): RawBuilder<boolean> {
+  return sql<boolean>`(${proven}::boolean or not is_checkout_only)`;
+}
+
 /** SQL for whether the query's `join_session` is among the `joins` in the browser's cookie and the browser holds it. */
 export function isAmong(joins: readonly HeldJoin[]): RawBuilder<boolean> {
   const uuids = (some: readonly HeldJoin[]) => some.map(({ uuid }) => uuid);

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Holdings, SaleRefusal } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { hasLine } from './orderLines.ts';
 
 /** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
@@ -21,39 +21,27 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** SQL for the present id of a contact: the id of the contact into which it was merged, otherwise its own. */
-export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
-  return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
+/**
+ * SQL for the id of the person whom a contact id names: the person with whom that one was joined, otherwise the person itself; null
+ * if there is none.
+ */
+export function personOf(contactId: Column): RawBuilder<number | null> {
+  return sql<
+    number | null
+  >`(select coalesce(named.merged_into, named.id) from person named where named.contact_id = ${inQuery(contactId)})`;
 }
 
 /**
- * SQL for the id of a join's proven contact: the contact that the join created in HubSpot, or the contact that an invitation, a
- * signed link or staff named; null if there is none. `session` is the query's name for the `join_session` table.
+ * SQL for the id of the person with whom a person was joined, otherwise their own id. Only a join that is being paid may still name
+ * the former.
  */
-export function contactOfJoin(session: string): RawBuilder<string | null> {
-  const of = (column: string) => sql.ref(`${session}.${column}`);
-  return presentId(
-    sql`case when ${of('owns_hubspot_contact')} then ${of('hubspot_contact_id')} else ${of('contact_id')} end`,
-  );
+export function presentPerson(personId: Column): RawBuilder<number> {
+  return sql<number>`(select coalesce(present.merged_into, present.id) from person present where present.id = ${inQuery(personId)})`;
 }
 
-/**
- * SQL for whether a contact is the join's {@link contactOfJoin}. This form of the condition can use indexes, but ignores merges
- * of contacts. `contactId` is a column name or SQL for the contact; `session` is the query's name for the `join_session` table.
- */
-export function isContactOfJoin(contactId: Column, session: string): RawBuilder<boolean> {
-  const of = (column: string) => sql.ref(`${session}.${column}`);
-  const contact = inQuery(contactId);
-  return sql`(${of('contact_id')} = ${contact}
-    or (${of('hubspot_contact_id')} = ${contact} and ${of('owns_hubspot_contact')}))`;
-}
-
-/**
- * SQL for whether a contact holds a purchase of this `type`: a membership or an upgrade that was bought here. `contactId` is a
- * column name or SQL.
- */
-export function holdsBought(contactId: Column, type: MembershipType): RawBuilder<boolean> {
-  return isHeld('contact_id', contactId, type);
+/** SQL for whether a person holds a purchase of this `type`: a membership or an upgrade. `personId` is a column name or SQL. */
+export function holdsBought(personId: Column, type: MembershipType): RawBuilder<boolean> {
+  return isHeld('person_id', personId, type);
 }
 
 /** SQL for whether a join's own purchase of this `type` (a membership or an upgrade) is held. `sessionUuid` is a column name. */
@@ -61,11 +49,7 @@ export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder
   return isHeld('session_uuid', sessionUuid, type);
 }
 
-function isHeld(
-  by: 'contact_id' | 'session_uuid',
-  column: Column,
-  type: MembershipType,
-): RawBuilder<boolean> {
+function isHeld(by: 'person_id' | 'session_uuid', column: Column, type: MembershipType): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from membership as held
     where held.${sql.ref(by)} = ${inQuery(column)} and held.type = ${sql.lit(type)} and held.is_held)`;
@@ -73,7 +57,7 @@ function isHeld(
 
 /**
  * SQL for the membership of the query's `session`: the membership that the join bought or, if that is missing or void, a held
- * membership that the join's contact bought by another join. A subquery of at most one row, to be used as a lateral join.
+ * membership that its person bought by another join. A subquery of at most one row, to be used as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -81,7 +65,7 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
     union all
     select 2, membership.* from membership
-    where contact_id = ${contactOfJoin('session')} and type = 'membership' and is_held and session_uuid <> session.uuid
+    where person_id = session.person_id and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
 /**
@@ -93,11 +77,11 @@ export const membershipFee: RawBuilder<number | null> = sql`(
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
 /**
- * SQL for whether an upgrade has a base: the join that bought the upgrade holds a membership, or the upgrade's contact is a member.
- * `upgrade` is the query's name for the upgrade's row of `membership`.
+ * SQL for whether an upgrade has a base: its person is a member. `upgrade` is the query's name for the upgrade's row of
+ * `membership`. For an erased join, only the membership of the same join counts.
  */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
-  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
+  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.person_id`)})`;
 }
 
 /**
@@ -105,13 +89,8 @@ export function holdsBase(upgrade: string): RawBuilder<boolean> {
  * does not count. `upgrade` is the query's name for the upgrade's row of `membership`.
  */
 export function hasLostBase(upgrade: string): RawBuilder<boolean> {
-  const session = sql.ref(`${upgrade}.session_uuid`);
-  const contact = sql.ref(`${upgrade}.contact_id`);
-  return sql<boolean>`(not ${holdsBase(upgrade)} and (
-    exists (select from membership as base where base.session_uuid = ${session} and base.type = 'membership')
-    or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')
-    or exists (select from join_session as teller join membership as base on base.session_uuid = teller.uuid
-      where teller.hubspot_contact_id = ${contact} and base.type = 'membership' and not base.is_held)))`;
+  return sql<boolean>`(not ${holdsBase(upgrade)} and exists (select from membership as base where base.type = 'membership'
+    and (base.session_uuid = ${sql.ref(`${upgrade}.session_uuid`)} or base.person_id = ${sql.ref(`${upgrade}.person_id`)})))`;
 }
 
 /**
@@ -131,62 +110,47 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether a contact is a member: it holds a membership that was bought here, or the mirror's `is_member` is true. If a
- * membership that was bought here has ended, the functions in contacts/ keep `is_member` false, even while HubSpot does not know
- * that it has ended. For a join's joiner, use {@link isJoinerMember}. `contactId` is a column name.
+ * SQL for whether a person is a member: holds a membership that was bought here, or HubSpot says so. If a membership that was bought
+ * here has ended, the functions in contacts/ keep `is_member` false, even while HubSpot does not know that it has ended. For a
+ * join's joiner, use {@link isJoinerMember}. `personId` is a column name or SQL.
  */
-export function isMemberNow(contactId: string): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
+export function isMemberNow(personId: Column): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(personId)} or ${holdsBought(personId, 'membership')})`;
 }
 
 /**
  * SQL for whether a join's joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff
- * named. If the join created the contact, a sibling with the same email who paid first may have caused the status. `session` is
- * the query's name for the `join_session` table.
+ * named. If a join created the contact, a sibling with the same email who paid first may have caused the status. `session` is the
+ * query's name for the `join_session` table.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
-  const named = presentId(sql.ref(`${session}.contact_id`));
-  return sql<boolean>`(${isMemberByMirror(named)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
+  const personId = presentPerson(`${session}.person_id`);
+  return sql<boolean>`(${isMemberByMirror(personId, sql`and not mirrored.made_contact`)} or ${holdsBought(personId, 'membership')})`;
 }
 
-/** SQL for whether a contact is a member only according to the mirror, which may be out of date. */
-export function isMemberByMirrorAlone(contactId: Column): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
+/** SQL for whether a person is a member only according to HubSpot, which may be out of date. */
+export function isMemberByMirrorAlone(personId: Column): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(personId)} and not ${holdsBought(personId, 'membership')})`;
 }
 
-function isMemberByMirror(contactId: Column): RawBuilder<boolean> {
-  return sql<boolean>`coalesce((select mirrored.is_member from contact as mirrored where mirrored.id = ${inQuery(contactId)}), false)`;
+function isMemberByMirror(personId: Column, and: RawBuilder<unknown> = sql``): RawBuilder<boolean> {
+  return sql<boolean>`coalesce((select mirrored.is_member from person as mirrored where mirrored.id = ${inQuery(personId)} ${and}), false)`;
 }
 
-export type SaleRefusal = 'held already' | 'not a member';
-
-/**
- * SQL for the reason why a contact may not buy a membership or upgrade (`type`); null if the contact may buy it. `contactId` is a
- * column name.
- */
-export function saleRefusal(type: MembershipType, contactId: string): RawBuilder<SaleRefusal | null> {
-  return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
+/** SQL for what a person holds, and what HubSpot says of them. `personId` is a column name or SQL. */
+export function holdings(personId: Column): RawBuilder<Holdings> {
+  return holdingsWith(personId, isMemberByMirror(personId));
 }
 
-/**
- * SQL for the reason why a join's order may not be sold to its joiner; null if it may be sold. `session` is the query's name for
- * the `join_session` table.
- */
-export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
-  const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
-  const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
-  return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${refusal('membership_upgrade')}
-    when ${hasLine({ type: 'membership' })} then ${refusal('membership')} end`;
+/** SQL for the {@link holdings} of a join's joiner, as {@link isJoinerMember}. `session` is the query's name for `join_session`. */
+export function joinerHoldings(session: string): RawBuilder<Holdings> {
+  const personId = presentPerson(`${session}.person_id`);
+  return holdingsWith(personId, isMemberByMirror(personId, sql`and not mirrored.made_contact`));
 }
 
-function refusalOf(
-  type: MembershipType,
-  holdsUpgrade: RawBuilder<boolean>,
-  isMember: RawBuilder<boolean>,
-): RawBuilder<SaleRefusal | null> {
-  return type === 'membership'
-    ? sql`case when ${isMember} then 'held already' end`
-    : sql`case when ${holdsUpgrade} then 'held already' when not ${isMember} then 'not a member' end`;
+function holdingsWith(personId: Column, isMemberAtHubspot: RawBuilder<boolean>): RawBuilder<Holdings> {
+  return sql<Holdings>`json_build_object('holdsMembership', ${holdsBought(personId, 'membership')},
+    'holdsUpgrade', ${holdsBought(personId, 'membership_upgrade')}, 'isMemberAtHubspot', ${isMemberAtHubspot})`;
 }
 
 export function refusedSale(refusal: SaleRefusal): Refusal {
@@ -194,11 +158,9 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Sets the mirror's `is_member` to whether the contact holds a membership that was bought here. To be called in the transaction
- * in which such a membership began or ended. HubSpot is informed later, so HubSpot's status is out of date until then.
+ * Lets HubSpot's status of a person count no more. To be called in the transaction in which a membership that was bought here began
+ * or ended: from then on HubSpot has the status that we tell.
  */
-export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
-  await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(
-    trx,
-  );
+export async function forgetStatus(trx: Kysely<Tables>, personId: number): Promise<void> {
+  await sql`update person set is_member = false where id = ${personId}`.execute(trx);
 }

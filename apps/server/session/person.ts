@@ -3,12 +3,15 @@ import type { ContactField } from '#core/contact.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
-/** SQL for the personal data of the query's `session`: its student details or, without them, the data of its `contact`. */
-const person = sql`coalesce(session.details, contact.profile)`;
+/**
+ * SQL for the personal data of the query's `session` and its `person`: of a paid join as the person was last proven or corrected, of
+ * another join as they were typed in it; without these what HubSpot has.
+ */
+const known = sql`coalesce(case when session.state = 'paid' then person.details end, session.details, person.profile)`;
 type PersonField = Extract<StudentDetailsField & ContactField, string>;
 /** SQL for a field that student details and contacts have under the same name; null if it is blank. */
 export const personField = (name: PersonField) =>
-  sql<string | null>`nullif(btrim(${person} ->> ${sql.lit(name)}), '')`;
+  sql<string | null>`nullif(btrim(${known} ->> ${sql.lit(name)}), '')`;
 export const firstName = personField('firstName');
 export const lastName = personField('lastName');
 /** SQL for the first and last name; null when neither is known. */
@@ -22,19 +25,12 @@ export const fullName = sql<
  * each that is missing.
  */
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
-    session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
+    case when session.state = 'paid' then person.details ->> 'personalEmail' end, session.details ->> 'personalEmail',
+    person.profile ->> 'personalEmail', person.email]`;
 
 /** SQL for the emails to which letters of a join may go, the preferred one first: {@link payerEmails}, then those of receipts. */
 export const letterEmails: RawBuilder<(string | null)[]> = sql`${payerEmails}
-    || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at)`;
-
-/**
- * SQL for the payer: email and name in lower case; null if either is missing. The name distinguishes siblings who use a parent's
- * email.
- */
-export const payer: RawBuilder<string | null> = sql`lower(
-    nullif(btrim(coalesce(session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email)), '')
-    || ' ' || ${firstName} || ' ' || ${lastName})`;
+    || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at)`;
 
 /** Returns the address for Stripe's receipt: the first of these emails that Stripe accepts; null if none. */
 export function receiptEmail(

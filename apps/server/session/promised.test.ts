@@ -34,7 +34,7 @@ function sellOtherThings(t: TestContext): void {
   });
 }
 
-/** Removes goods and fee from a snapshot, as if an older version had written it. */
+/** Removes goods and fee from a snapshot, as if a restore had not found them at Stripe. */
 const forgetPromises = (uuid: string) =>
   server.deps.database
     .updateTable('order_snapshot')
@@ -90,7 +90,7 @@ test('a product that begins to send something sends it to who buys it from then 
   assert.deepEqual(
     await toSend(uuid),
     ['Honor Cord', 'Lapel Pin'],
-    'of an order from before, the file says it',
+    'of an order whose promise is not known, the file says it',
   );
 });
 
@@ -179,7 +179,7 @@ test('what was promised stays once its payment has begun, whoever opens Checkout
   assert.deepEqual(await toSend(uuid), []);
 });
 
-test('the processing fee of an order from before is the one that the file says, to staff and in what the joiner reads', async (t) => {
+test('the processing fee of an order whose promise is not known is the one that the file says, to staff and in what the joiner reads', async (t) => {
   const { client, uuid } = await undergraduate(server);
   sellOtherThings(t);
   await forgetPromises(uuid);

@@ -6,7 +6,7 @@ import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
-import { contactOfJoin, hasEnded, holdsBought } from './members.ts';
+import { hasEnded, holdsBought } from './members.ts';
 import { isProof } from './proof.ts';
 
 /** The standing of a join: everything that decides its next screen. */
@@ -56,7 +56,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (${isProof} or is_final)) as has_transcript,
       ${hasEnded('s.uuid')} as has_ended,
-      ${holdsBought(contactOfJoin('s'), 'membership_upgrade')} as owns_upgrade,
+      ${holdsBought('s.person_id', 'membership_upgrade')} as owns_upgrade,
       proven_at is not null as is_proven
     from join_session s where uuid = ${uuid} and erased_at is null`.execute(deps.database);
   const row = rows[0];

@@ -26,7 +26,7 @@ const conditions = Object.fromEntries(
 export const transitions = {
   submitDetails: sql`state = case state when 'started' then 'detailed' else state end, updated_at = now()`,
   chooseMembership: sql`state = 'ordering', updated_at = now()`,
-  freeze: sql`state = 'paying', paying_since = now(), updated_at = now()`,
+  freeze: sql`state = 'paying', paying_since = now(), begun_revision = revision, updated_at = now()`,
   /** Opens the order again after its payment failed, was abandoned or bought nothing. */
   reopen: sql`state = 'ordering', paying_since = null, updated_at = now()`,
   /** Marks the join as paid. `at` is the time of payment; null means now. */

@@ -9,6 +9,7 @@ import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
 import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
 import { diffOf } from '../contacts/diffJoin.ts';
 import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
+import { alikeTo } from '../session/alike.ts';
 import { reconcile } from './reconcile.ts';
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
@@ -23,7 +24,8 @@ const DAY_MS = 86_400_000;
 /** The most rounds of repair. A repair may reveal another difference, but after this many rounds none may be left. */
 const MOST_REPAIRS = 12;
 /** The kinds of difference that may be left at the end of a walk, because only staff can decide them. */
-const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
+const forStaff =
+  /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned|likely_same)$/;
 
 interface Taken {
   does: StepName;
@@ -122,12 +124,13 @@ interface JoinAndContact {
 
 async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
   const { rows } = await sql<JoinAndContact>`
-    with held as (select session_uuid, contact_id from membership where is_held and type = 'membership')
-    select uuid, coalesce(held.contact_id, session.contact_id, hubspot_contact_id) as contact,
+    with held as (select session_uuid, person_id from membership where is_held and type = 'membership')
+    select uuid, coalesce(contact_id, found_contact_id) as contact,
       held.session_uuid is not null as "isHeld",
-      exists (select from held paid join join_session other on other.uuid = paid.session_uuid
-        where other.payer = session.payer) as "isPayerMember"
-    from join_session session left join held on held.session_uuid = uuid`.execute(database);
+      exists (select from held paid where paid.person_id in ${alikeTo(sql`session.person_id`)}) as "isPayerMember"
+    from join_session session join person on person.id = session.person_id left join held on held.session_uuid = uuid`.execute(
+    database,
+  );
   return rows;
 }
 
@@ -159,10 +162,10 @@ async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> 
 /** Checks that staff have a notice of every payer and every contact with two memberships. */
 async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ joins: string }>`
-    with held as (select session_uuid::text as uuid, payer, membership.contact_id
+    with held as (select session_uuid::text as uuid, membership.person_id
       from membership join join_session on uuid = session_uuid where is_held and type = 'membership')
     select concat(one.uuid, ' and ', other.uuid) as joins
-    from held one join held other on one.uuid < other.uuid and (one.payer = other.payer or one.contact_id = other.contact_id)
+    from held one join held other on one.uuid < other.uuid and other.person_id in ${alikeTo(sql`one.person_id`)}
     where not exists (select from staff_notice
       where kind in ('perhaps_twice', 'held_twice', 'merged_contacts')
         and concat(session_uuid, message) ~ concat(one.uuid, '|', other.uuid))`.execute(database);
@@ -251,7 +254,8 @@ async function differencesOf({ server }: Walk): Promise<Difference[]> {
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/** Returns the operator command that repairs a difference. An unassigned refund was for no line. */
+/** Returns the operator command that repairs a difference. An unassigned refund was for no line; likely the same people are two. */
 function typedBy({ kind, repair }: Difference): string {
+  if (kind === 'likely_same') return /person keep-apart .*/.exec(repair)![0];
   return repair.replace('npm run operator -- ', '') + (kind === 'refund_unassigned' ? ' --none' : '');
 }

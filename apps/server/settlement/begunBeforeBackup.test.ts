@@ -26,10 +26,12 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const active = [{ type: 'membership', standing: 'active' }];
 
+let payers = 0;
+
 /** Makes a join whose card is declined. The browser has not reported the decline yet. */
 async function declinedJoin() {
   const client = server.client();
-  const uuid = await orderingJoin(client);
+  const uuid = await orderingJoin(client, undefined, { personalEmail: `payer${++payers}@example.com` });
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id, 'pm_card_visa_chargeDeclined');

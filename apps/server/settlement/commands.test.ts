@@ -347,7 +347,10 @@ test("find shows somebody's joins by email, contact, code, payment or join, and 
       ),
     );
   }
-  assert.deepEqual(await run(t, findCommand, 'nobody@example.com'), { out: 'No join was found.\n', code: 1 });
+  assert.deepEqual(await run(t, findCommand, 'nobody@example.com'), {
+    out: 'Nobody was found.\nPeople whom HubSpot alone knows are found after: npm run operator -- contacts sync\n',
+    code: 1,
+  });
   const notices = await run(t, noticesCommand);
   assert.match(
     notices.out,

@@ -30,9 +30,11 @@ import { refundCommand } from './refundCommands.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { settleMissing, openJoin, bookOf } = restored(server);
 
+let donors = 0;
+
 /** Makes a join whose order has lost a donation of $500 in a restore. */
 async function withLostDonation() {
-  const join = await openJoin('LINCOLN2026');
+  const join = await openJoin('LINCOLN2026', { personalEmail: `donor${++donors}@example.com` });
   const restore = await dump(server);
   const { client, uuid } = join;
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });

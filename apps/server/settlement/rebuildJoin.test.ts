@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -16,6 +17,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { moveContacts } from '../contacts/followContacts.ts';
+import { findPeople } from '../join/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -40,11 +43,11 @@ const joinsOf = async (email: string) =>
       contact_id: string | null;
       paid: string[];
     }>`
-      select uuid, concat_ws(' ', details ->> 'firstName', details ->> 'lastName') as name, state, origin, contact_id,
+      select uuid, concat_ws(' ', join_session.details ->> 'firstName', join_session.details ->> 'lastName') as name, state, origin, case when not made_contact then contact_id end as contact_id,
         array(select name from payment join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid
           and snapshot.kind = payment.kind and snapshot.revision = payment.revision, jsonb_to_recordset(items) as line (name text)
           where payment.session_uuid = uuid and status = 'succeeded' order by name) as paid
-      from join_session where details ->> 'personalEmail' = ${email} order by paid_at`.execute(
+      from join_session join person on person.id = person_id where join_session.details ->> 'personalEmail' = ${email} order by paid_at`.execute(
       server.deps.database,
     )
   ).rows;
@@ -168,8 +171,8 @@ test('a join that is made again is the one that was lost, by whatever way it cam
   const joins = async () =>
     (
       await sql`
-        select uuid, state, origin, programme, contact_id, school, is_checkout_only, has_agreed_to_policies, revision
-        from join_session where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
+        select uuid, state, origin, programme, case when not made_contact then contact_id end as contact, school, is_checkout_only, has_agreed_to_policies, revision
+        from join_session join person on person.id = person_id where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
         server.deps.database,
       )
     ).rows;
@@ -257,7 +260,7 @@ for (const [when, isIntentInBackup] of [
     await deliver(server);
     // Simulates that the server found a contact with the mistyped email in HubSpot before the join was paid.
     await run(
-      `update join_session set hubspot_contact_id = '${stranger}', owns_hubspot_contact = false where uuid = '${uuid}'`,
+      `update person set found_contact_id = '${stranger}', contact_id = null, made_contact = false from join_session where person.id = person_id and uuid = '${uuid}'`,
     );
     const restore = await dump(server);
     await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
@@ -398,7 +401,10 @@ test('a contact whom the lost payment has made a member is not told to staff as 
   const personalEmail = 'member.by.this@example.com';
   const id = await newContact(server, personalEmail, {});
   await server.deps.contacts.refresh(id);
-  await server.deps.database.insertInto('invitation').values({ code: 'BYTHIS1', contact_id: id }).execute();
+  await server.deps.database
+    .insertInto('invitation')
+    .values({ code: 'BYTHIS1', person_id: personId(id) })
+    .execute();
   const client = server.client();
   const uuid = await orderingJoin(client, 'BYTHIS1', { personalEmail });
   const restore = await dump(server);
@@ -413,8 +419,11 @@ test('a contact whom the lost payment has made a member is not told to staff as 
 
 test('a payment counts as made when the card was charged, not when its form was opened', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '8101', profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code: 'SLOW8101', contact_id: '8101' }).execute();
+  await database.insertInto('person').values({ contact_id: '8101', profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'SLOW8101', person_id: personId('8101') })
+    .execute();
   t.after(() => (behind = 0));
   const HOUR_MS = 3_600_000;
   behind = 3 * HOUR_MS;
@@ -460,4 +469,46 @@ test('a second payment with another email that is made again leaves the email of
   assert.equal(status, 'duplicate');
   const [join] = await joinsOf('first.email@example.com');
   assert.deepEqual([join?.uuid, join?.state], [uuid, 'paid']);
+});
+
+test('a join that is made again is of the person who remained if its contact was merged since, and its person is found', async (t) => {
+  const { database } = server.deps;
+  for (const id of ['8301', '8302', '8303'])
+    await database.insertInto('person').values({ contact_id: id, profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code: 'MERGED8301', person_id: personId('8301') })
+    .execute();
+  const restore = await dump(server);
+  const given = (name: string) => ({
+    firstName: 'Made',
+    lastName: 'Again',
+    personalEmail: `${name}@example.com`,
+  });
+  const invited = await paidJoin(server, server.client(), 'MERGED8301', given('merged.invited'));
+  const nominated = await paidJoin(server, server.client(), undefined, given('merged.nominated'));
+  await restore();
+  for (const [old, present] of [
+    ['8301', '8302'],
+    ['8302', '8303'],
+  ] as const)
+    await database.transaction().execute((trx) => moveContacts(trx, [{ old, present }]));
+  for (const { intentId } of [invited, nominated])
+    assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  const { rows } = await sql`
+    select contact_id, likeness, made.details ->> 'lastName' as name, membership.person_id = made.id as is_holder
+    from join_session join person made on made.id = person_id join membership on session_uuid = uuid
+    where uuid = any(${[invited.uuid, nominated.uuid]}::uuid[]) order by contact_id`.execute(database);
+  assert.deepEqual(rows, [
+    { contact_id: '8303', likeness: 'merged.invited@example.com made again', name: 'Again', is_holder: true },
+    { contact_id: null, likeness: 'merged.nominated@example.com made again', name: 'Again', is_holder: true },
+  ]);
+  for (const [text, { uuid }] of [
+    ['merged.invited@example', invited],
+    ['merged.nominated@example', nominated],
+  ] as const)
+    assert.deepEqual(
+      (await findPeople(server.deps, text, 9)).joins.map((join) => join.uuid),
+      [uuid],
+    );
 });

@@ -1,9 +1,11 @@
-import { sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
-import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
+import { correctedEmail, identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
+import { likenessOf, searchWords } from '#core/personKeys.ts';
 import {
   type GivenBack,
   isHeld,
@@ -11,21 +13,22 @@ import {
   operatorRefund,
   standingAfter,
 } from '#core/refunds.ts';
-import { noDetails } from '#core/studentDetails.ts';
+import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
+import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
-import type { Origin } from '../platform/database/types.ts';
+import type { Origin, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
-import { leaveContactOfOther } from '../session/leaveContact.ts';
-import { contactOfJoin } from '../session/members.ts';
+import { holdsBought } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
+import { wordsTyped, wordsWith } from '../session/words.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
@@ -67,20 +70,16 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   await deps.database.transaction().execute(async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
-      if (contactId !== null)
-        await trx
-          .insertInto('contact')
-          .values({ id: contactId, profile: '{}' })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+      const email = correctedEmail(intent.metadata) ?? intent.receiptEmail;
       const details = {
         ...noDetails,
         firstName: firstName ?? '',
         lastName: lastName ?? '',
-        personalEmail: intent.receiptEmail ?? '',
+        personalEmail: email ?? '',
         // No payment can begin without agreement to the policies.
         agreeToPolicies: true,
       };
+      const typed = email && firstName && lastName ? details : null;
       await trx
         .insertInto('join_session')
         .values({
@@ -88,9 +87,9 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
           state: 'ordering',
           origin: origin as Origin,
           programme,
-          contact_id: contactId,
+          person_id: await personAgain(trx, contactId, typed),
           school,
-          details: intent.receiptEmail && firstName && lastName ? JSON.stringify(details) : null,
+          details: typed && JSON.stringify(typed),
           is_checkout_only: origin === 'checkout',
           has_agreed_to_policies: true,
           revision,
@@ -125,7 +124,12 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
  * Sets the email of an unpaid join to the email with which it was paid. The joiner may have corrected the email after the backup.
  * With the old email, letters would go to another person, and the join might be written into that person's contact.
  */
-async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uuid: string): Promise<void> {
+async function takeEmail(
+  { database }: Deps,
+  { receiptEmail: atPayment, metadata }: Intent,
+  uuid: string,
+): Promise<void> {
+  const paid = correctedEmail(metadata) ?? atPayment;
   const join = await database
     .selectFrom('join_session')
     .select(sql<string | null>`details ->> 'personalEmail'`.as('email'))
@@ -135,9 +139,67 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
   // The intent has the email of the join's details, unless Stripe does not accept that email.
   const expected = receiptEmail([join?.email ?? null]);
   if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
-  await sql`
-    update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, ${leaveContactOfOther(paid)}
-    where uuid = ${uuid}`.execute(database);
+  await database.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ person_id: number; details: StudentDetails }>`
+      update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, crm_known = '{}'
+      where uuid = ${uuid} returning person_id, details`.execute(trx);
+    const { person_id, details } = rows[0]!;
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}, found_contact_id = null
+      where id = ${person_id} and not ${holdsBought('person.id', 'membership')}`.execute(trx);
+  });
+}
+
+/**
+ * Gives the person of a paid join the names and the email to which they were corrected, as the intent's metadata tell: the correction
+ * may be later than the backup. Does nothing if the intent was not corrected, or the person is known by nothing but ids.
+ */
+export async function takeCorrection({ database }: Deps, { metadata }: Intent, uuid: string): Promise<void> {
+  const personalEmail = correctedEmail(metadata);
+  const identity = identityOfMetadata(metadata);
+  if (personalEmail === null || !identity) return;
+  const { rows } = await sql<{ id: number; details: StudentDetails }>`
+    select person.id, person.details from join_session join person on person.id = person_id
+    where uuid = ${uuid} and state = 'paid' and person.details is not null`.execute(database);
+  const [person] = rows;
+  if (!person) return;
+  const { firstName, lastName } = identity;
+  const details = {
+    ...person.details,
+    personalEmail,
+    firstName: firstName ?? person.details.firstName,
+    lastName: lastName ?? person.details.lastName,
+  };
+  if (isDeepStrictEqual(details, person.details)) return;
+  await database.transaction().execute(async (trx) => {
+    await sql`update join_session set ${hubspotIsToHear}, crm_known = '{}' where uuid = ${uuid}`.execute(trx);
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
+        words = ${wordsWith(sql`${searchWords(details)}::text`)}, found_contact_id = null
+      where id = ${person.id}`.execute(trx);
+  });
+}
+
+/**
+ * Returns the person of a join that is made again: the person of its contact, or of the one into which that was merged since; without
+ * a contact a new person with these details.
+ */
+async function personAgain(
+  trx: Kysely<Tables>,
+  contactId: string | null,
+  details: StudentDetails | null,
+): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    insert into person (contact_id) values (${contactId})
+    on conflict (contact_id) do update set contact_id = excluded.contact_id returning coalesce(merged_into, id) as id`.execute(
+    trx,
+  );
+  const { id } = rows[0]!;
+  if (details)
+    await sql`
+      update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)}, words = ${wordsTyped(searchWords(details))}
+      where id = ${id} and details is null`.execute(trx);
+  return id;
 }
 
 /**
@@ -158,7 +220,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   }>`
     select programme, items, processing_fee_cents as fee_cents, coalesce((
       select json_agg(json_build_object('intentId', payment_intent, 'type', type)) from membership
-      where membership.contact_id = ${contactOfJoin('join_session')} and is_held and payment_intent <> ${intent.id}), '[]') as held
+      where membership.person_id = join_session.person_id and is_held and payment_intent <> ${intent.id}), '[]') as held
     from join_session join order_snapshot on session_uuid = uuid
     where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
   const [sold] = rows;

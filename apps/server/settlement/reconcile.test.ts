@@ -8,12 +8,11 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   openIntent,
-  orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
+  orderingJoin as someonesJoin,
 } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { moveContacts } from '../contacts/followContacts.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
@@ -29,6 +28,15 @@ import { refundPayment } from './refundPayment.ts';
 /** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
+
+let people = 0;
+/** As in the harness, for a person of the join's own: two paid joins of likely the same person would be a difference. */
+function orderingJoin(client: Client, code?: string): Promise<string> {
+  return someonesJoin(client, code, { personalEmail: `person${++people}@example.com` });
+}
+async function paidJoin(to: typeof server, client: Client, code?: string) {
+  return payOrder(to, client, await orderingJoin(client, code));
+}
 
 /** Returns all differences, even those of payments and joins that were changed just now. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;

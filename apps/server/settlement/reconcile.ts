@@ -11,9 +11,9 @@ import { isUuid } from '../platform/database/isUuid.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
+import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone, waysOn } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
-import { contactOfJoin } from '../session/members.ts';
+import { alikeTo } from '../session/alike.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
@@ -194,7 +194,7 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
       case when snapshot.session_uuid is not null then json_build_object(
         'amountCents', snapshot.amount_cents, 'lines', snapshot.items) end as snapshot,
       (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held, 'isReplaced', exists (
-          select from membership other where other.contact_id = membership.contact_id and other.type = membership.type
+          select from membership other where other.person_id = membership.person_id and other.type = membership.type
             and other.is_held and other.id <> membership.id)))
         from membership where membership.payment_intent = asked.intent_id) as memberships
     from json_to_recordset(${JSON.stringify(asked)}::json) as asked (intent_id text, session_uuid uuid, kind text, revision integer)
@@ -264,7 +264,7 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
  * - upgrades taken without a payment;
  * - orders frozen for too long;
  * - joins whose document was rejected finally while the membership is held;
- * - contacts with two memberships of one type;
+ * - persons with two memberships of one type, and two who are likely the same with one each;
  * - upgrades whose base membership has ended.
  */
 async function joinsApart(
@@ -295,6 +295,7 @@ async function joinsApart(
   const alone = await upgradesAlone(deps.database);
   const rejected = await rejectedAndHeld(deps, graceMinutes);
   const twice = await heldTwice(deps);
+  const alike = await likelySame(deps);
   return {
     ...totals.rows[0]!,
     differences: [
@@ -313,8 +314,14 @@ async function joinsApart(
       ...twice.map(({ uuid, types }) => ({
         kind: 'held_twice',
         subject: uuid,
-        text: 'Its contact holds two memberships of one kind.',
+        text: 'Its person holds two memberships of one kind.',
         repair: giveBackCommand(uuid, types),
+      })),
+      ...alike.map(({ uuid, other }) => ({
+        kind: 'likely_same',
+        subject: uuid,
+        text: `It was paid by somebody of the same name and email as join ${other}, and both memberships are held.`,
+        repair: waysOn(uuid, other),
       })),
       ...rejected.map(({ uuid, reason }) => ({
         kind: 'rejected_held',
@@ -327,15 +334,14 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose contact ({@link contactOfJoin}) holds another membership of the same type, each with these types. This
- * happens if two members are merged into one contact: the join's membership could not be moved to that contact. Only active
- * memberships count, because while a membership is disputed, the bank has its money.
+ * Returns the joins whose person holds another membership of the same type, each with these types. This happens if two members are
+ * joined. Only active memberships count, because while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
     select session.uuid, array_agg(left_over.type::text) as types
     from membership left_over join join_session session on session.uuid = left_over.session_uuid
-      join membership held on held.contact_id = ${contactOfJoin('session')} and held.type = left_over.type and held.id <> left_over.id
+      join membership held on held.person_id = left_over.person_id and held.type = left_over.type and held.id < left_over.id
     where left_over.standing = 'active' and held.standing = 'active'
     group by session.uuid`.execute(deps.database);
   return rows;
@@ -355,5 +361,20 @@ async function rejectedAndHeld(
     where is_final and reviewed_at <= now() - make_interval(mins => ${graceMinutes}::int)
       and type = 'membership' and standing = 'active'
     order by session_uuid, reviewed_at desc`.execute(deps.database);
+  return rows;
+}
+
+/**
+ * Returns the joins of persons who hold a membership each and are likely the same, in pairs: the later join, and the `other` one.
+ */
+async function likelySame({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
+  const { rows } = await sql<{ uuid: string; other: string }>`
+    with held as (
+      select person_id, session_uuid, id from membership where type = 'membership' and standing = 'active'
+    )
+    select later.session_uuid as uuid, min(earlier.session_uuid::text) as other
+    from held later join held earlier on earlier.person_id in ${alikeTo(sql`later.person_id`)} and earlier.id < later.id
+      and earlier.person_id <> later.person_id
+    group by later.session_uuid order by later.session_uuid`.execute(database);
   return rows;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { dump } from '../../../tests/harness/dump.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { refundsOf } from '../../../tests/harness/refunds.ts';
 import { restored } from '../../../tests/harness/restored.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -19,8 +20,11 @@ const { settleMissing, openJoin } = restored(server);
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code, person_id: personId(contactId) })
+    .execute();
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   await payByCard(server, first.id);

@@ -17,7 +17,7 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { listParcels } from '../fulfilment/orders.ts';
-import { findJoins } from '../join/findJoins.ts';
+import { findPeople } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -80,7 +80,7 @@ test('a payment that was held as none for a while buys the membership that it ha
   );
   assert.deepEqual(await differencesOf(server, intentId), []);
   // The commands that show this join to staff do not fail.
-  assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
+  assert.deepEqual((await findPeople(server.deps, uuid, 1)).joins[0]?.payments[0]?.standing, 'active');
   await listParcels(server.deps, { all: true });
 });
 

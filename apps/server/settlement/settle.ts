@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { correctedEmail } from '#core/intentText.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
@@ -16,7 +17,7 @@ import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
-import { madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
+import { madeAgainOf, NotRebuilt, rebuildJoin, takeCorrection } from './rebuildJoin.ts';
 
 /** Thrown when there is nothing to settle. The message says why. */
 export class NotSettled extends Error {}
@@ -119,6 +120,7 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  * - Makes the payments since the backup again, from Stripe's data, the oldest first.
  * - Updates the payments in this database that have refunds or disputes. This comes last because of refunds that have failed
  *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
+ * - Corrects the persons whose names and email were corrected since the backup.
  * Nothing is refunded automatically: `reconcile` lists the rest for staff. Returns the intents that were made again (`settled`),
  * the numbers of those that were cancelled (`closed`) and updated (`followed`), and a sentence for each that could not be made
  * again and was not refunded in full (`notes`).
@@ -128,6 +130,7 @@ export async function settleMissing(
 ): Promise<{ settled: string[]; closed: number; followed: number; notes: string[] }> {
   const missing: Intent[] = [];
   const wentBack: string[] = [];
+  const corrected: Intent[] = [];
   const closing: string[] = [];
   const undecided: Intent[] = [];
   for await (const page of inPages(deps.payments.listIntents(null))) {
@@ -136,9 +139,13 @@ export async function settleMissing(
     for (const intent of ours) {
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
-        if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
+        if (row?.status !== 'succeeded' && row?.status !== 'duplicate') {
+          missing.push(intent);
+          continue;
+        }
+        if (correctedEmail(intent.metadata)) corrected.push(intent);
         // The restored database may lack refunds, so they are read from Stripe again.
-        else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
+        if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (intent.status === 'processing' || (mayBePaid(intent) && row && isOfSameOrder(intent, row)))
         undecided.push(intent);
@@ -168,6 +175,7 @@ export async function settleMissing(
     }
   }
   for (const intentId of wentBack) await followPayment(deps, intentId);
+  for (const intent of corrected) await takeCorrection(deps, intent, namedOrder(deps, intent)!.uuid);
   return { settled, closed: closing.length, followed: wentBack.length, notes };
 }
 

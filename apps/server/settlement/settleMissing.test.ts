@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import {
   chargeOf,
   differencesOf,
@@ -16,10 +17,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
   reportPayment,
+  paidJoin as someonesPaidJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
@@ -51,12 +52,20 @@ async function upgraded(client: Client, uuid: string, intentId: string): Promise
   return upgradeIntentOf(server, uuid);
 }
 
+/** As in the harness, for a person of the code's own: two paid joins of likely the same person would be a difference. */
+function paidJoin(...[to, client, code, person]: Parameters<typeof someonesPaidJoin>) {
+  return someonesPaidJoin(to, client, code, person ?? { personalEmail: `${code}@example.com` });
+}
+
 /** Returns an invite code for a contact that no other test uses. */
 async function invited(contactId: string): Promise<string> {
   const code = `ONE${contactId}`;
   const { database } = server.deps;
-  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
-  await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code, person_id: personId(contactId) })
+    .execute();
   return code;
 }
 

@@ -66,10 +66,10 @@ test('of more payments than one round takes, those that have waited longest come
   await payByCard(server, intentId);
   await pass('3 hours');
   await sql`
-    with others as (
+    with persons as (insert into person (profile) select '{}' from generate_series(1, 20) returning id), others as (
       insert into join_session select (jsonb_populate_record(null::join_session,
-        to_jsonb(session) || jsonb_build_object('uuid', gen_random_uuid(), 'contact_id', null))).*
-      from join_session session, generate_series(1, 20) where uuid = ${uuid} returning uuid)
+        to_jsonb(session) || jsonb_build_object('uuid', gen_random_uuid(), 'person_id', persons.id))).*
+      from join_session session, persons where uuid = ${uuid} returning uuid)
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, checked_at)
     select 'pi_' || replace(uuid::text, '-', ''), uuid, 'join', 1, 'open', '', '', 6500, 1, now() - interval '2 hours' from others`.execute(
     server.deps.database,

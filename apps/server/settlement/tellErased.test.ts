@@ -65,3 +65,18 @@ test('the notice that the membership of an erased join went back in the dashboar
     assert.equal(/HubSpot cannot be told .* An upgrade that a link has sold/.test(told), isErased, told);
   }
 });
+
+test('when the money of an erased join goes back, nobody is written to, and nothing waits to be told to HubSpot', async () => {
+  for (const isErased of [false, true]) {
+    const { uuid, intentId } = await paidJoin(server, server.client());
+    if (isErased)
+      await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+    await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '6500' });
+    await followPayment(server.deps, intentId);
+    const { rows } = await sql`
+      select exists (select from letter where session_uuid = uuid and kind = 'refund') as "isWritten",
+        profile_revision <> crm_revision as "isDue"
+      from join_session where uuid = ${uuid}`.execute(server.deps.database);
+    assert.deepEqual(rows, [{ isWritten: !isErased, isDue: !isErased }]);
+  }
+});

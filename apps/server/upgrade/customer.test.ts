@@ -68,7 +68,7 @@ test('the card that paid is given to a customer while the offer is read, and buy
 test('who came by a link is a customer by the name and the email of their contact', async () => {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
-  await sql`update contact set profile = profile || '{"personalEmail":"n/a"}', email = 'sam@example.com' where id = '103'`.execute(
+  await sql`update person set profile = profile || '{"personalEmail":"n/a"}', email = 'sam@example.com' where contact_id = '103'`.execute(
     server.deps.database,
   );
   const { uuid } = await payOrder(server, client, data.joinSessionUuid);

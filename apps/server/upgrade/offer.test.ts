@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { waiting } from '../../../tests/harness/locks.ts';
+import { personId } from '../../../tests/harness/personId.ts';
 import { differencesOf, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   details,
@@ -174,11 +175,15 @@ test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade 
 test('an upgrade that goes back leaves a member whom HubSpot knows a member', async () => {
   const { database } = server.deps;
   const isMember = () =>
-    database.selectFrom('contact').select('is_member').where('id', '=', '105').executeTakeFirstOrThrow();
+    database
+      .selectFrom('person')
+      .select('is_member')
+      .where('contact_id', '=', '105')
+      .executeTakeFirstOrThrow();
   const bought = await database
     .selectFrom('membership')
     .select(['payment_intent', 'standing'])
-    .where('contact_id', '=', '105')
+    .where('person_id', '=', personId('105'))
     .execute();
   assert.deepEqual(
     [bought.length, bought[0]?.standing, (await isMember()).is_member],
@@ -189,7 +194,7 @@ test('an upgrade that goes back leaves a member whom HubSpot knows a member', as
   const { standing } = await database
     .selectFrom('membership')
     .select('standing')
-    .where('contact_id', '=', '105')
+    .where('person_id', '=', personId('105'))
     .executeTakeFirstOrThrow();
   assert.deepEqual([standing, (await isMember()).is_member], ['refunded', true]);
 });

@@ -89,9 +89,9 @@ test('every queue shows how much waits and for how long, whoever else looks mean
     sql`update join_session set updated_at = ${hours(1)}, profile_revision = profile_revision + 1 where uuid = ${uuid}`,
     sql`update letter set due_at = ${hours(2)}, next_try_at = now() + interval '4 hours'
       where session_uuid = ${uuid} and kind = 'confirmation'`,
-    sql`insert into contact (id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
-    sql`insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
-      values (${randomUUID()}, 'resume', '991', 'resume.pdf', 'application/pdf', 1, '', 'key', ${hours(3)})`,
+    sql`insert into person (contact_id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
+    sql`insert into document (id, kind, person_id, name, media_type, size_bytes, sha256, storage_key, created_at)
+      values (${randomUUID()}, 'resume', (select id from person where contact_id = '991'), 'resume.pdf', 'application/pdf', 1, '', 'key', ${hours(3)})`,
     sql`insert into refund (intent_id, amount_cents, reason, status, created_at) values (${intentId}, 1, 'requested', 'due', ${hours(4)})`,
     sql`insert into event_retry (id, event, attempts, next_try_at, created_at) values ('evt_1', '{}', 1, now(), ${hours(5)})`,
     sql`insert into pass_request (email, created_at) values ('sam@example.com', ${hours(7)})`,
@@ -136,9 +136,10 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
     'delete from event_retry',
     'delete from document',
     'delete from letter where due_at <= now()',
-    'update contact set fill_at = null',
+    'update person set fill_at = null',
     "update join_session set crm_refusal = 'no', crm_revision = profile_revision - 1",
-    `update join_session set crm_refusal = null, crm_revision = profile_revision, hubspot_contact_id = '992', owns_hubspot_contact = true where uuid = '${uuid}'`,
+    `update join_session set crm_refusal = null, crm_revision = profile_revision where uuid = '${uuid}'`,
+    `update person set contact_id = '992', made_contact = true from join_session where person.id = person_id and uuid = '${uuid}'`,
     `insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key)
       select gen_random_uuid(), 'transcript', '${uuid}', 'a.pdf', 'application/pdf', 1, '', 'key ' || n from generate_series(0, 2) as n`,
     ...documents.map((done, index) => `update document set ${done} where storage_key = 'key ${index}'`),

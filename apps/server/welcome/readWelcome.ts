@@ -9,12 +9,17 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
+import { seesJoiner } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
+import { passFor } from '../session/passFor.ts';
 import { firstName, fullName, letterEmails, receiptEmail } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
-/** Returns the data of the welcome page, for a browser that holds the join. */
+/**
+ * Returns the data of the welcome page, for a browser that holds the join. A browser that is not shown who the joiner is gets the
+ * first name and what it has paid, and a pass with which its user can prove to be the joiner.
+ */
 export async function readWelcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   const { rows } = await sql<{
@@ -24,16 +29,18 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     member_number: string | null;
     is_unlisted: boolean | null;
     base_programme: string | null;
+    sees_joiner: boolean;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
     select ${firstName} as first_name, ${fullName} as full_name, ${letterEmails} as emails, base.member_number, base.is_unlisted,
+      ${seesJoiner(holding)} as sees_joiner,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
           and snapshot.revision = payment.revision, jsonb_array_elements(items) as line
         where membership.session_uuid = session.uuid and (line ->> 'productId')::int = product_id), '[]') as bought
-    from join_session session left join contact on contact.id = contact_id
+    from join_session session left join person on person.id = session.person_id
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
   const programme = deps.society.programme(standing.programme);
@@ -48,9 +55,11 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const isMembership = memberships.some(({ type }) => type === 'membership');
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
-  return {
+  const receipt = await receiptOf(deps, uuid);
+  const duplicates = await duplicatesOf(deps, row.sees_joiner ? { uuid } : { joinUuid: uuid });
+  const shown = {
     firstName: row.first_name,
-    receipt: await receiptOf(deps, uuid),
+    receipt,
     memberships: memberships.map(({ name, standing }) => ({ name, standing })),
     owesTranscript:
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
@@ -59,13 +68,24 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     email: receiptEmail(row.emails),
     unwritable: unwritableOf(row.emails),
     papers: await papersOf(deps, uuid, row),
-    refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned, isWithStaff }) => ({
+    refunded: duplicates.map(({ kind, why, amount, isReturned, isWithStaff }) => ({
       kind,
       why,
       amount,
       isReturned,
       isWithStaff,
     })),
+    pass: null,
+  };
+  if (row.sees_joiner) return shown;
+  return {
+    ...shown,
+    receipt: { ...receipt, name: '' },
+    rejection: null,
+    email: null,
+    unwritable: null,
+    papers: null,
+    pass: passFor(deps, uuid),
   };
 }
 

@@ -25,7 +25,7 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
     from payment
       join order_snapshot snapshot using (session_uuid, kind, revision)
       join join_session session on session.uuid = session_uuid
-      left join contact on contact.id = session.contact_id
+      left join person on person.id = session.person_id
     where session_uuid = ${uuid} and payment.status = 'succeeded'
     order by succeeded_at`.execute(deps.database);
   return {

@@ -323,6 +323,9 @@ test('checkout by a link', async ({ page, invitation }) => {
   await buyNow(page);
   await expect(page.getByText('You must agree to the policies.')).toBeVisible();
   await shoot(page, '5 Checkout', 'by a link, policies not agreed to');
+  await page.goto('/registration/student-details');
+  await expect(page.getByText('Only the student can see these details.')).toBeVisible();
+  await shoot(page, '3 Student Details', 'by a checkout link');
 });
 
 test('the consent of a guardian, where a programme asks for it', async ({ page }) => {

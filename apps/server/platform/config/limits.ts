@@ -36,8 +36,10 @@ const defaults = {
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Letters to one mailbox about joins that are neither paid nor proven. Those above the limit are withdrawn. */
   lettersPerMailbox: { setting: 'LIMIT_LETTERS_PER_MAILBOX', count: 8, minutes: 1440 },
-  /** Codes mailed for one join, to open it on a new device. */
+  /** Codes mailed for one join, to open it on a new device; of joins by checkout links, for one person. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
+  /** Corrections of the email on the welcome page, for one join. */
+  emailCorrectionsPerJoin: { setting: 'LIMIT_EMAIL_CORRECTIONS_PER_JOIN', count: 5, minutes: 1440 },
   /** Browser reports of blocked content from one address. Reports above the limit are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
   /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users from one address. */

@@ -71,12 +71,12 @@ test('a statement that a timeout of the database itself cuts off counts as the d
   t.after(() => holder.destroy());
   const isAway = (error: unknown) => error instanceof DatabaseUnavailable;
   await holder.transaction().execute(async (trx) => {
-    await sql`lock table contact`.execute(trx);
+    await sql`lock table person`.execute(trx);
     // Some hosting providers set `lock_timeout` for every session.
     await assert.rejects(
       database.transaction().execute(async (waiting) => {
         await sql`set local lock_timeout = 50`.execute(waiting);
-        await sql`select from contact`.execute(waiting);
+        await sql`select from person`.execute(waiting);
       }),
       isAway,
     );

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
 import { connectToPrimary } from './primary.ts';
-import { SharedTables } from './sharedTables.ts';
 import { switchOffTimeouts } from './timeouts.ts';
 
 /**
@@ -14,6 +14,18 @@ import { switchOffTimeouts } from './timeouts.ts';
  */
 const migrating = 7_368_275;
 const folder = join(serverFolder, 'platform/database/migrations');
+
+/**
+ * The longest time (ms) that a statement of a migration waits for a lock. While it waits, PostgreSQL queues the calls that use the
+ * table behind it. Two such waits must be shorter than a call's statements may take (`ofCalls` in patience.ts), and one must be
+ * longer than PostgreSQL's `deadlock_timeout` (1 s), after which an autovacuum of the table gives way
+ * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
+ */
+const LOCK_TIMEOUT_MS = 1_200;
+/** The pauses (s) between the tries of a migration that does not get its locks: four minutes in all. */
+const PAUSES_S = [1, 2, 4, 8, 15, 30, 30, 30, 30, 30, 30, 30];
+/** The SQLSTATEs `lock_not_available` and `deadlock_detected`. */
+const HELD_UP = ['55P03', '40P01'];
 
 export interface Migration {
   name: string;
@@ -25,6 +37,9 @@ export interface Migration {
    */
   oldestVersion: string | null;
 }
+
+/** The first migration of the versions before 1.0. */
+const BEFORE_1_0 = '0001-foundation.sql';
 
 /** The difference between a database's schema and the migrations of this version. */
 export interface MigrationState {
@@ -41,21 +56,26 @@ export interface MigrationState {
 
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
- * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A migration
- * that does not get its table locks soon is rolled back, so that other statements go on, and is retried (sharedTables.ts); `tell`
- * gets a sentence each time. Throws an Error for staff if this version cannot run on the database, or if the file of an applied
- * migration has changed.
+ * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A file that
+ * does not get its locks soon is rolled back, so that calls go on, and tried again after each of `pauses` (in seconds); `tell` gets
+ * a sentence each time. Throws an Error for staff if the file never gets its locks, if this version cannot run on the database, or
+ * if the file of an applied migration has changed.
  */
 export async function migrate(
   databaseUrl: string,
   {
     migrations = folder,
     version = ours,
+    pauses = PAUSES_S,
     tell = () => {},
-  }: { migrations?: string; version?: string; tell?: (sentence: string) => void } = {},
+  }: {
+    migrations?: string;
+    version?: string;
+    pauses?: readonly number[];
+    tell?: (sentence: string) => void;
+  } = {},
 ): Promise<string[]> {
-  const { client, address } = await connectToPrimary(databaseUrl);
-  const tables = new SharedTables(client, address, tell);
+  const { client } = await connectToPrimary(databaseUrl);
   try {
     await switchOffTimeouts(client);
     // A server without pending migrations must not wait until another server (of a newer version, for example) has migrated.
@@ -63,24 +83,12 @@ export async function migrate(
     await takeTurn(client, tell);
     const waiting = await readState();
     if (waiting.length === 0) return [];
-    await tables.change('The table of migrations', () => prepareTable(client));
-    for (const { name, sql, checksum, oldestVersion } of waiting) {
-      try {
-        await tables.change(`The migration ${name}`, async () => {
-          await client.query(sql);
-          await client.query('insert into migration (name, checksum, oldest_version) values ($1, $2, $3)', [
-            name,
-            checksum,
-            oldestVersion,
-          ]);
-        });
-      } catch (error) {
-        throw new Error(`The migration ${name} failed: ${(error as Error).message}`, { cause: error });
-      }
-    }
+    await client.query(
+      'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now(), oldest_version text)',
+    );
+    for (const migration of waiting) await apply(client, migration, pauses, tell);
     return waiting.map(({ name }) => name);
   } finally {
-    await tables.close();
     await client.end();
   }
 
@@ -89,6 +97,61 @@ export async function migrate(
     if (foreign) throw new Error(foreign);
     return waiting;
   }
+}
+
+async function apply(
+  client: pg.Client,
+  { name, sql, checksum, oldestVersion }: Migration,
+  pauses: readonly number[],
+  tell: (sentence: string) => void,
+): Promise<void> {
+  for (const seconds of [...pauses, null]) {
+    try {
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await client.query(sql);
+      await client.query('insert into migration (name, checksum, oldest_version) values ($1, $2, $3)', [
+        name,
+        checksum,
+        oldestVersion,
+      ]);
+      await client.query('commit');
+      return;
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      const { code, message } = error as pg.DatabaseError;
+      if (!HELD_UP.includes(code ?? ''))
+        throw new Error(`The migration ${name} failed: ${message}`, { cause: error });
+      const others = `tables that other transactions use.${await oldestTransaction(client)}`;
+      // Without a `cause`, by which a lock that is not there would be taken for a database that is not.
+      if (seconds === null)
+        throw new Error(
+          `The migration ${name} did not get ${others} It has changed nothing. When those transactions are over, start the server again, or run npm run operator -- migrate.`,
+        );
+      tell(
+        `The migration ${name} waits for ${others} It has let go of everything, and is run again in ${seconds} s.`,
+      );
+      await pause(seconds * 1_000);
+    }
+  }
+}
+
+/**
+ * Names the oldest other transaction of the database, which most likely holds up a migration, without its SQL, which may name
+ * people. Empty if our database user sees none.
+ */
+async function oldestTransaction(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; known: string; seconds: number }>(`
+    select pid, concat_ws(', ', nullif(application_name, ''), state) as known,
+      extract(epoch from now() - xact_start)::int as seconds
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+    order by xact_start limit 1`);
+  return rows
+    .map(
+      ({ pid, known, seconds }) =>
+        ` The oldest is that of process ${pid} of PostgreSQL (${known}), which began ${seconds} s ago.`,
+    )
+    .join('');
 }
 
 /**
@@ -104,20 +167,6 @@ async function takeTurn(client: pg.Client, tell: (sentence: string) => void): Pr
   await client.query('select pg_advisory_lock($1)', [migrating]);
 }
 
-/**
- * Creates the table `migration`, or adds its newest column. Alters the table only where the column is missing: even an alteration
- * that changes nothing locks the table, which every `/readyz` reads.
- */
-async function prepareTable(client: pg.Client): Promise<void> {
-  await client.query(
-    'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-  );
-  const { rowCount } = await client.query(
-    "select from pg_attribute where attrelid = to_regclass('migration') and attname = 'oldest_version'",
-  );
-  if (rowCount === 0) await client.query('alter table migration add column oldest_version text');
-}
-
 /** Compares the database's schema with this version. Changes nothing; the database may be empty. */
 export async function migrationState(
   client: Pick<pg.Client, 'query'>,
@@ -127,14 +176,14 @@ export async function migrationState(
   const table = await client.query<{ made: boolean }>("select to_regclass('migration') is not null as made");
   const { rows: applied } = table.rows[0]!.made
     ? await client.query<{ name: string; checksum: string; oldest_version: string | null }>(
-        // Version 0.1.0 created the table without the column `oldest_version`. By way of `to_jsonb`, a missing column is read as
-        // null.
-        "select name, checksum, to_jsonb(migration) ->> 'oldest_version' as oldest_version from migration order by name",
+        'select * from migration order by name',
       )
     : { rows: [] };
   const unseen = new Map(files.map((file) => [file.name, file]));
   const newer: string[] = [];
-  let foreign: string | null = null;
+  let foreign: string | null = applied.some(({ name }) => name === BEFORE_1_0)
+    ? 'The database is of a version before 1.0, whose data this version cannot read. Begin again with an empty database. (npm start: remove its data folder.)'
+    : null;
   for (const { name, checksum, oldest_version } of applied) {
     const file = unseen.get(name);
     unseen.delete(name);

@@ -1,6 +1,5 @@
 import { agrees, type LoneCommand, misused, readArgs } from '../command.ts';
 import { migrate, migrationState } from './migrate.ts';
-import { describeMigration, planMigrations } from './planMigrations.ts';
 import { connectToPrimary } from './primary.ts';
 
 const migrateOptions = {
@@ -12,25 +11,24 @@ export const migrateCommand: LoneCommand = {
   options: migrateOptions,
   usage: 'migrate [--dry-run | --yes]',
   summary:
-    'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run, what it locks and for how long is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
+    'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
   async runAlone(args, { databaseUrl }) {
     const read = readArgs(args, migrateOptions);
     if (!read || read.positionals.length > 0) return misused(migrateCommand);
     const { yes, 'dry-run': isTrial } = read.values;
     if (yes && isTrial) return misused(migrateCommand);
-    const { planned, foreign, isEmpty } = await planMigrations(databaseUrl);
+    const { waiting, foreign, isEmpty } = await waitingMigrations(databaseUrl);
     if (foreign) {
       console.error(foreign);
       return 1;
     }
-    const asks = planned.length > 0 && !isEmpty && !yes;
-    if (isTrial || asks)
-      for (const migration of planned) console.log(describeMigration(migration).join('\n  '));
+    const asks = waiting.length > 0 && !isEmpty && !yes;
+    if (isTrial || asks) for (const { name, words } of waiting) console.log(`${name}\n  ${words}`);
     if (isTrial) {
       console.log(
-        planned.length === 0
+        waiting.length === 0
           ? 'Nothing waits to be migrated.'
-          : `${planned.length} to be run, each in one transaction. LONG grows with the rows. Nothing was changed.`,
+          : `${waiting.length} to be run, each in one transaction. Nothing was changed.`,
       );
       return 0;
     }
@@ -42,6 +40,37 @@ export const migrateCommand: LoneCommand = {
     return 0;
   },
 };
+
+/**
+ * Returns the migrations that a database does not have yet, in order, with what their first comment says. `foreign` is why this
+ * version must not run on the database; null if it may. `isEmpty`: the database knows nobody.
+ */
+export async function waitingMigrations(
+  databaseUrl: string,
+  options: { migrations?: string; version?: string } = {},
+): Promise<{ waiting: { name: string; words: string }[]; foreign: string | null; isEmpty: boolean }> {
+  const { client } = await connectToPrimary(databaseUrl);
+  try {
+    const { waiting, foreign } = await migrationState(client, options);
+    const { rows } = await client.query<{ is_there: boolean }>(
+      "select to_regclass('person') is not null as is_there",
+    );
+    const isEmpty = !rows[0]!.is_there || (await client.query('select from person limit 1')).rowCount === 0;
+    return { waiting: waiting.map(({ name, sql }) => ({ name, words: wordsOf(sql) })), foreign, isEmpty };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns the comment with which a migration begins, as one line. */
+function wordsOf(sql: string): string {
+  const [comment = ''] = /^(?:--[^\n]*(?:\n|$))*/.exec(sql.trimStart()) ?? [];
+  const lines = comment.split('\n').filter((line) => !line.startsWith('-- oldest version:'));
+  return lines
+    .map((line) => line.replace(/^--\s*/, ''))
+    .join(' ')
+    .trim();
+}
 
 /** Returns a sentence about why a command must not run on a database; null if it may. Changes nothing. */
 export async function refusalOfDatabase(databaseUrl: string): Promise<string | null> {

@@ -5,7 +5,7 @@ export async function tellAbsent(database: Database, of: 'join' | 'contact', id:
   const found =
     of === 'join'
       ? await database.selectFrom('join_session').select('uuid').where('uuid', '=', id).executeTakeFirst()
-      : await database.selectFrom('contact').select('id').where('id', '=', id).executeTakeFirst();
+      : await database.selectFrom('person').select('id').where('contact_id', '=', id).executeTakeFirst();
   if (!found) console.error(of === 'join' ? `There is no join ${id}.` : `Induct knows no contact ${id}.`);
   return !found;
 }

@@ -12,7 +12,7 @@ import type { RejectionReason } from '#documents/document.ts';
 
 /** The tables that the migrations create, as types for Kysely. */
 export interface Tables {
-  contact: ContactTable;
+  person: PersonTable;
   invitation: InvitationTable;
   join_session: JoinSessionTable;
   order_snapshot: OrderSnapshotTable;
@@ -68,21 +68,30 @@ type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefine
 export type ContactProfile = Partial<Contact>;
 export type Origin = 'invite' | 'school' | 'self_nomination' | 'link' | 'checkout';
 
-export interface ContactTable {
-  id: string;
+export interface PersonTable {
+  id: Generated<number>;
+  /** HubSpot's id of the contact that is this person; null if there is none. */
+  contact_id: string | null;
+  made_contact: Generated<boolean>;
+  /** The contact that HubSpot has under this person's email, who may be somebody else. */
+  found_contact_id: string | null;
+  details: Json<StudentDetails> | null;
   profile: Json<ContactProfile>;
   email: string | null;
   is_member: Generated<boolean>;
   fetched_at: NullableTimestamp;
   fill_at: NullableTimestamp;
   deleted_at: NullableTimestamp;
-  merged_into: string | null;
+  likeness: string | null;
+  words: Generated<string>;
+  merged_into: number | null;
+  erased_at: NullableTimestamp;
   created_at: Timestamp;
 }
 
 export interface InvitationTable {
   code: string;
-  contact_id: string | null;
+  person_id: number | null;
   school: string | null;
   programme: string | null;
   expires_at: NullableTimestamp;
@@ -98,7 +107,8 @@ export interface JoinSessionTable {
   state: Generated<JoinSessionState>;
   origin: Origin;
   programme: string;
-  contact_id: string | null;
+  /** Null once the join is erased. */
+  person_id: number | null;
   invitation_code: string | null;
   school: string | null;
   details: Json<StudentDetails> | null;
@@ -120,21 +130,10 @@ export interface JoinSessionTable {
   intent_change: string | null;
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
-  /**
-   * The payer's email and name as one text in lower case (finds a person who pays twice). Null before payment, or if the email or
-   * the name is unknown.
-   */
-  payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
-  /**
-   * For a join whose contact comes from neither an invitation, a link nor staff: the HubSpot contact into which the join is
-   * written, and whether the join created that contact. Both columns are null if there is no such contact.
-   */
-  hubspot_contact_id: string | null;
-  owns_hubspot_contact: boolean | null;
   crm_next_try_at: Timestamp;
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
@@ -154,13 +153,11 @@ export interface OrderSnapshotTable {
   amount_cents: number;
   items: Json<OrderLine[]>;
   /**
-   * The goods of each line, in the order of `items`; null for a line without goods. The whole column is null in rows of older
-   * versions; the goods are then those of society.yaml.
+   * The goods of each line, in the order of `items`; null for a line without goods. The whole column is null if Stripe did not know
+   * them after a restore; the goods are then those of society.yaml.
    */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /**
-   * The processing fee (cents) that the order promised. Null in rows of older versions, for which the fee of society.yaml applies.
-   */
+  /** The processing fee (cents) that the order promised. Null like `goods`, and then the fee of society.yaml applies. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -197,13 +194,12 @@ export interface PaymentTable {
 export interface MembershipTable {
   id: Generated<number>;
   session_uuid: string;
-  contact_id: string | null;
+  person_id: number | null;
   product_id: number;
   type: 'membership' | 'membership_upgrade';
   payment_intent: string;
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
-  has_letters: Generated<boolean>;
   /** The member number of a row of type `membership`, set by a trigger; null for upgrades. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
@@ -214,7 +210,7 @@ export interface DocumentTable {
   id: string;
   kind: 'transcript' | 'resume';
   session_uuid: string | null;
-  contact_id: string | null;
+  person_id: number | null;
   name: string;
   media_type: string;
   size_bytes: number;

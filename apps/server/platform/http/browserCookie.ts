@@ -32,10 +32,7 @@ const MAX_AGE_SECONDS = 30 * 86_400;
 const MOST_BEGUN = 16;
 const MOST_SURE = 10;
 
-/**
- * For each way of holding a join, the word that is signed together with the join's uuid. Version 0.6 and earlier signed `browser`
- * also for a browser that had only paid.
- */
+/** For each way of holding a join, the word that is signed together with the join's uuid. */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,
   string

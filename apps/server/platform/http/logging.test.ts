@@ -87,7 +87,7 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
 test('the values of a row that PostgreSQL refuses are not logged with its error', async (t) => {
   const { server, app, log, lines } = await loggingAll(t);
   const refused = () =>
-    sql`insert into contact (id, email, profile) values ('9001', 'jordan.rivera@example.com', null)`.execute(
+    sql`insert into person (contact_id, email, profile) values ('9001', 'jordan.rivera@example.com', null)`.execute(
       server.deps.database,
     );
   app.get('/api/refused', refused);

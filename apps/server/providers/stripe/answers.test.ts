@@ -73,7 +73,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
       idempotencyKey: 'k',
     }),
   deleteCustomer: () => payments.deleteCustomer('cus_1'),
-  forgetNotes: () => payments.forgetNotes('pi_1', ['contact']),
+  writeNotes: () => payments.writeNotes('pi_1', { contact: '' }),
   customerOfCard: () => payments.customerOfCard('pm_1'),
   createIntent: () => payments.createIntent({ ...intent, customerId: null, idempotencyKey: 'k' }),
   updateIntent: () => payments.updateIntent('pi_1', intent),

@@ -98,10 +98,10 @@ export interface PaymentProvider {
   /** Deletes a Customer with its cards. Its payments stay and can be refunded. Also resolves if the Customer does not exist. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Removes these keys from the metadata of an intent, whatever its status, and of its charges, which have copies of the metadata.
-   * Also resolves if the intent does not exist.
+   * Writes these values into the metadata of an intent, whatever its status, and of its charges, which have copies of the metadata.
+   * An empty value removes its key. Also resolves if the intent does not exist.
    */
-  forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
+  writeNotes(intentId: string, notes: Readonly<Record<string, string>>): Promise<void>;
   /** Returns the id of the Customer to whom a card is attached; null if there is none. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** Creates an intent, to be confirmed by the card form or by {@link confirmWithSavedCard}. */
@@ -254,15 +254,14 @@ export function stripeProvider({
         if (!(error instanceof NotAtStripe)) throw error;
       }
     },
-    async forgetNotes(intentId, keys) {
-      const metadata = Object.fromEntries(keys.map((key) => [key, '']));
+    async writeNotes(intentId, metadata) {
       try {
-        await attempt('forgetNotes', (stripe) => stripe.paymentIntents.update(intentId, { metadata }));
-        const charges = attemptEach('forgetNotes', (stripe) =>
+        await attempt('writeNotes', (stripe) => stripe.paymentIntents.update(intentId, { metadata }));
+        const charges = attemptEach('writeNotes', (stripe) =>
           stripe.charges.list({ payment_intent: intentId, limit: 100 }),
         );
         for await (const { id } of charges)
-          await attempt('forgetNotes', (stripe) => stripe.charges.update(id, { metadata }));
+          await attempt('writeNotes', (stripe) => stripe.charges.update(id, { metadata }));
       } catch (error) {
         if (!(error instanceof NotAtStripe)) throw error;
       }

@@ -52,6 +52,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
       <section className={styles.form} aria-label="Payment">
         {!details.isCheckoutOnly && <ProgressBar current="Checkout" />}
         <PageHeading title="Checkout" />
+        {details.payingFor && <p className={styles.payingFor}>{`Paying for ${details.payingFor}`}</p>}
         <Announcement total={order.totalDueTodayCents} />
         {error && <Alert>{error}</Alert>}
         {details.unseen && (

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
@@ -10,16 +11,21 @@ import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Crest } from '../../components/Crest.tsx';
 import { LoadFailed, LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
+import { ProveYourself } from '../../components/ProveYourself.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
+import { type ToProve, withProof } from '../../lib/toProve.ts';
+import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
 import styles from './styles.module.css';
 
-type Welcome = Data<'getWelcome'>;
+type Welcome = Data<'getWelcome'> & { toProve: ToProve | null };
+
+const MEMBER_ALONE = 'Only the member can see and print these. If that is you, please prove it first.';
 
 interface Loaded {
   welcome: Welcome | null;
@@ -29,7 +35,7 @@ interface Loaded {
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(
-    ifOffered(call('getWelcome', { params: { uuid }, loading: true }), null),
+    ifOffered(withProof(call('getWelcome', { params: { uuid }, loading: true })), null),
     'We could not look up your membership just now.',
   );
   if ('kind' in outcome) return { welcome: null, failure: outcome };
@@ -110,7 +116,10 @@ function Member({ welcome, failure }: Loaded) {
         <p className={styles.welcome}>Welcome to the society</p>
         {welcome && (
           <p className={ui.lead}>
-            {welcome.firstName ? `${welcome.firstName}, you` : 'You'} are now a member of {society.name}.
+            {welcome.toProve
+              ? `${welcome.firstName ?? 'The student'} is`
+              : `${welcome.firstName ? `${welcome.firstName}, you` : 'You'} are`}{' '}
+            now a member of {society.name}.
           </p>
         )}
       </header>
@@ -127,16 +136,24 @@ function Member({ welcome, failure }: Loaded) {
         </section>
       )}
       {welcome?.papers && <Papers papers={welcome.papers} />}
+      {welcome?.toProve && <PapersToProve {...welcome.toProve} />}
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>
-          <span>{congratulations.lead}</span>
+          <span>
+            {welcome?.toProve
+              ? `These emails go to ${welcome.firstName ?? 'the member'}.`
+              : congratulations.lead}
+          </span>
           {welcome?.email && !welcome.unwritable && <span>{` They go to ${welcome.email}.`}</span>}
         </p>
         {welcome?.unwritable && (
           <div className={ui.stack}>
             <Unwritable {...welcome.unwritable} />
           </div>
+        )}
+        {(welcome?.unwritable?.email ?? welcome?.email) && (
+          <CorrectEmail email={welcome?.unwritable?.email ?? welcome?.email ?? ''} />
         )}
         <ol className={styles.emails}>
           {congratulations.emails.map(({ title, text, when }) => (
@@ -162,6 +179,26 @@ function Member({ welcome, failure }: Loaded) {
       </section>
       {welcome && <Receipt welcome={welcome} />}
     </>
+  );
+}
+
+/** In place of the papers, for who has paid by a checkout link and has not proven to be the member. */
+function PapersToProve(toProve: ToProve) {
+  const [isOpen, setOpen] = useState(toProve.opened.isCodeSent);
+  return (
+    <section className={`${styles.papers} ${styles.screenOnly}`} aria-labelledby="papers">
+      <h2 id="papers">Certificate and press release</h2>
+      {isOpen ? (
+        <ProveYourself {...toProve} lead={MEMBER_ALONE} to={screens.congratulations} />
+      ) : (
+        <>
+          <p className={styles.intro}>{MEMBER_ALONE}</p>
+          <Button variant="second" onClick={() => setOpen(true)}>
+            I am the member
+          </Button>
+        </>
+      )}
+    </section>
   );
 }
 
@@ -213,7 +250,7 @@ function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
           , so we write to <b>{writtenTo}</b>
         </>
       )}
-      . Your membership is safe. Please tell us the right address: write to{' '}
+      . Your membership is safe. Please correct the email below, or tell us the right one: write to{' '}
       <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
       <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
     </Alert>

@@ -6,12 +6,12 @@ import { isEmail } from '#core/studentDetails.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
+import styles from '../../components/ProveYourself.module.css';
 import ui from '../../components/ui.module.css';
 import { call } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
-import styles from './styles.module.css';
 
 /** The form "Send me my link". It shows the same answer for every email. */
 export function AskForLink() {

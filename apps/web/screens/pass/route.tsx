@@ -7,12 +7,15 @@ import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
+import { ProveYourself } from '../../components/ProveYourself.tsx';
 import ui from '../../components/ui.module.css';
 import { call, failureOf, type LoadFailure } from '../../lib/api.ts';
+import { enter } from '../../lib/enterJoin.ts';
 import { drop, keep, recall } from '../../lib/session.ts';
 import { AskForLink } from './AskForLink.tsx';
-import { enter } from './enter.ts';
-import { ProveYourself } from './ProveYourself.tsx';
+
+const NEW_DEVICE =
+  'This device is new to us. Before we show anything, please prove that the join behind your link is yours.';
 
 type Loaded =
   | { step: 'ask'; fault: string | null }
@@ -67,7 +70,7 @@ export function Component() {
     <Card>
       <PageHeading title={screenTitles.pass} />
       {loaded.step === 'prove' ? (
-        <ProveYourself token={loaded.token} opened={loaded.opened} key={loaded.token} />
+        <ProveYourself token={loaded.token} opened={loaded.opened} lead={NEW_DEVICE} key={loaded.token} />
       ) : (
         <>
           {loaded.fault && (

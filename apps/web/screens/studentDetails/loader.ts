@@ -5,16 +5,20 @@ import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 import { findCountry, subdivisionsOf } from '../../lib/countries.ts';
 import { recall } from '../../lib/session.ts';
+import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { noPlace, type Place } from './prefill.ts';
 
 /**
  * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
  * state. A country that the list does not have has none.
  */
-export async function loader(): Promise<{ contact: Outcome<Answered<'getContact'>>; place: Place }> {
+export async function loader(): Promise<{
+  contact: Outcome<Answered<'getContact'> & { toProve: ToProve | null }>;
+  place: Place;
+}> {
   const uuid = requireSession();
   const contact = await outcomeOf(
-    call('getContact', { params: { uuid }, loading: true }),
+    withProof(call('getContact', { params: { uuid }, loading: true })),
     fallback.getContact,
   );
   // Only a contact without a country gets the default one (specification, section 2).

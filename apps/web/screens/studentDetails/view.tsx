@@ -1,10 +1,16 @@
-import { useLoaderData } from 'react-router';
+import { Link, useLoaderData } from 'react-router';
+import { screens, screenTitles } from '#core/navigation.ts';
 import type { SubmittedDetails } from '#core/studentDetails.ts';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
+import { ProveYourself } from '../../components/ProveYourself.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
+import ui from '../../components/ui.module.css';
 import { recall } from '../../lib/session.ts';
+import type { ToProve } from '../../lib/toProve.ts';
 import { DetailsForm } from './DetailsForm.tsx';
 import type { loader } from './loader.ts';
 import { emptyDetails, prefill, unreadFields } from './prefill.ts';
@@ -15,6 +21,7 @@ export function Component() {
   const unread = 'data' in contact ? unreadFields(contact.data, known) : {};
   const guardianConsent = ('data' in contact && contact.data.guardianConsent) || null;
   const hasGuardianConsent = guardianConsent?.isGiven ?? false;
+  if ('data' in contact && contact.data.toProve) return <ProveFirst {...contact.data.toProve} />;
   return (
     <Card>
       <ProgressBar current="Student Details" />
@@ -31,6 +38,25 @@ export function Component() {
           failure={'kind' in contact ? contact : null}
         />
       )}
+    </Card>
+  );
+}
+
+const STUDENT_ALONE = 'Only the student can see these details. If that is you, please prove it first.';
+
+/** Shown to the holder of a checkout link, who may be a parent, in place of the student's details. */
+function ProveFirst(toProve: ToProve) {
+  return (
+    <Card>
+      <PageHeading title={screenTitles.studentDetails} />
+      <ProveYourself {...toProve} lead={STUDENT_ALONE} to={screens.studentDetails} />
+      <div className={ui.foot}>
+        <Link className={ui.plain} to={screens.checkout}>
+          <Icon name="arrowLeft" size={18} />
+          Back to checkout
+        </Link>
+        <StartOver />
+      </div>
     </Card>
   );
 }

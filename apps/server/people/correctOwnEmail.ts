@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { cleanEmail } from '#core/cleanText.ts';
+import type { Holding } from '#core/holding.ts';
+import { PROVE_FIRST } from '#core/pass.ts';
+import { StillTelling } from '../contacts/fence.ts';
+import type { Deps } from '../deps.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { isHeldBy, seesJoiner } from '../session/holding.ts';
+import { presentPerson } from '../session/members.ts';
+import { refusalFor } from '../session/standing.ts';
+import { ChangedMeanwhile, correctPerson, NotCorrectable, previewCorrection } from './correctPerson.ts';
+
+const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';
+
+/**
+ * Corrects the email of a paid join for its joiner. The confirmation is sent again, and the former address is told. Throws a
+ * {@link Refusal}:
+ * - 404, 409: the browser does not hold the join, or it is not paid.
+ * - 403: the browser is not shown who the joiner is.
+ * - 400: it is no email to which letters can go.
+ * - 429: it was corrected too often.
+ * - 503: it is being changed otherwise, HubSpot is being told for long, or does not answer and has a contact of the email.
+ */
+export async function correctOwnEmail(
+  deps: Deps,
+  uuid: string,
+  { email: given, holding }: { email: string; holding: Holding },
+): Promise<{ email: string }> {
+  const { rows } = await sql<{ person_id: number; sees_joiner: boolean }>`
+    select ${presentPerson('person_id')} as person_id, ${seesJoiner(holding)} as sees_joiner from join_session
+    where uuid = ${uuid} and state = 'paid' and person_id is not null and ${isHeldBy(holding)}`.execute(
+    deps.database,
+  );
+  const [join] = rows;
+  if (!join) throw await refusalFor(deps, 'readUpgrade', uuid, { holding });
+  if (!join.sees_joiner) throw new Refusal(403, PROVE_FIRST);
+  const change = { personalEmail: cleanEmail(given) };
+  try {
+    const seen = await previewCorrection(deps, join.person_id, change);
+    const limit = deps.config.limits?.emailCorrectionsPerJoin;
+    if (limit && !(await countWithin(deps.database, 'email corrections', uuid, limit)))
+      throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
+    const isOther = seen.fields.length > 0;
+    await correctPerson(deps, join.person_id, change, { seen, resends: isOther, tellsFormer: isOther });
+    return { email: change.personalEmail };
+  } catch (error) {
+    if (error instanceof NotCorrectable) {
+      const { personalEmail: sentence = error.message } = error.errors;
+      throw new Refusal(400, sentence, { errors: { email: sentence } });
+    }
+    if (error instanceof ChangedMeanwhile || error instanceof StillTelling || error instanceof CrmUnavailable)
+      throw new Refusal(503, TRY_AGAIN, { retryAfter: 60 });
+    throw error;
+  }
+}

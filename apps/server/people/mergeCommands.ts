@@ -1,0 +1,127 @@
+import { plain } from '#core/cleanText.ts';
+import { giveBackCommand } from '#core/refunds.ts';
+import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
+import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
+import {
+  keepApart,
+  mergePersons,
+  type Named,
+  NotMergeable,
+  previewMerge,
+  previewUnmerge,
+  type Seen,
+  unmergePersons,
+} from './mergePersons.ts';
+import { isName, nobody, personAtHubspot, personNamed } from './personNamed.ts';
+
+const options = {
+  yes: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+} as const;
+
+export const mergeCommand: Command = {
+  options,
+  usage: 'person merge JOIN|CONTACT JOIN|CONTACT [--dry-run | --yes]',
+  summary:
+    'Say that two are one person: who remains is shown, and it is done when you agree (--yes: without asking; --dry-run: only shown). All that is of the other becomes theirs, in HubSpot too. For a day, person unmerge undoes it.',
+  async run(args, { deps }) {
+    const read = readArgs(args, options);
+    const [one, other, ...more] = read?.positionals ?? [];
+    if (!read || !isName(one) || !isName(other) || more.length > 0) return misused(mergeCommand);
+    if (read.values.yes && read.values['dry-run']) return misused(mergeCommand);
+    return said(async () => {
+      const ids = [await personAtHubspot(deps, one), await personAtHubspot(deps, other)] as const;
+      if (ids[0] === ids[1]) {
+        console.log('They are one person already.');
+        return 0;
+      }
+      const seen = await previewMerge(deps, ...ids);
+      const { from, into, twice } = seen;
+      console.log(plain(`Remains:    ${lineOf(into)}`));
+      console.log(plain(`Is joined:  ${lineOf(from)}`));
+      if (into.contactId !== null)
+        console.log(
+          `What was bought is written into contact ${into.contactId}, with name, address and email.`,
+        );
+      if (twice)
+        console.log(
+          `Both hold one, and pay for both until you give one back: ${giveBackCommand(twice.uuid, twice.types)}`,
+        );
+      if (read.values['dry-run']) return 0;
+      if (!(await agrees('Join them?', { yes: read.values.yes, done: 'joined' }))) return 1;
+      const { told, refused } = await tellingHubspotNothing(deps.database, () => mergePersons(deps, seen));
+      console.log('They are one person. HubSpot is told.');
+      return tellOutcome(told, refused);
+    });
+  },
+};
+
+export const unmergeCommand: Command = {
+  options: { yes: options.yes },
+  usage: 'person unmerge JOIN|CONTACT [--yes]',
+  summary: 'Undo the last person merge of somebody, for a day after it: they are two again, in HubSpot too.',
+  async run(args, { deps, database }) {
+    const read = readArgs(args, { yes: options.yes });
+    const [named, ...more] = read?.positionals ?? [];
+    if (!read || !isName(named) || more.length > 0) return misused(unmergeCommand);
+    return said(async () => {
+      const personId = await personNamed(database, named);
+      if (personId === null) throw new NotMergeable(nobody(named));
+      const { from, into } = await previewUnmerge(deps, personId);
+      console.log(plain(`Is parted:  ${called(from)}`));
+      console.log(plain(`Remains:    ${called(into)}`));
+      if (!(await agrees('Undo the merge?', { yes: read.values.yes, done: 'undone' }))) return 1;
+      const { told, refused } = await tellingHubspotNothing(deps.database, () =>
+        unmergePersons(deps, personId),
+      );
+      console.log('They are two persons again. HubSpot is told.');
+      return tellOutcome(told, refused);
+    });
+  },
+};
+
+export const keepApartCommand: Command = {
+  usage: 'person keep-apart JOIN|CONTACT JOIN|CONTACT',
+  summary: 'Say that two who are likely the same are two, as father and son: reconcile names them no more.',
+  async run([one, other, ...more], { deps, database }) {
+    if (!isName(one) || !isName(other) || more.length > 0) return misused(keepApartCommand);
+    return said(async () => {
+      const [first, second] = [await personNamed(database, one), await personNamed(database, other)];
+      if (first === null) throw new NotMergeable(nobody(one));
+      if (second === null) throw new NotMergeable(nobody(other));
+      await keepApart(deps, first, second);
+      console.log('They are kept apart.');
+      return 0;
+    });
+  },
+};
+
+const called = ({ name, email }: Named) => `${name ?? 'no name'}, ${email ?? 'no email'}`;
+
+function lineOf({ name, email, contactId, joins, held }: Seen): string {
+  const count = joins.length === 1 ? '1 join' : `${joins.length} joins`;
+  return [
+    called({ name, email }),
+    contactId === null ? 'no contact in HubSpot' : `contact ${contactId}`,
+    count,
+    ...held.map(({ uuid, type }) => `holds a ${type.replace('_', ' ')} by ${uuid}`),
+  ].join(', ');
+}
+
+function tellOutcome(told: readonly string[], refused: string | null): number {
+  for (const line of told) console.log(line);
+  if (refused === null) return 0;
+  console.error(plain(refused));
+  return 1;
+}
+
+/** Runs a command; prints the sentence of a refusal. */
+async function said(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof NotMergeable || error instanceof StillTelling)) throw error;
+    console.error(error.message);
+    return 1;
+  }
+}

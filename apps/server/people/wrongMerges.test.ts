@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { dump } from '../../../tests/harness/dump.ts';
+import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
+import { identityOn } from '../../../tests/harness/identity.ts';
+import { personId } from '../../../tests/harness/personId.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { beginPayment, openIntent, orderingJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { findCommand } from '../join/findCommand.ts';
+import { personEraseCommand } from '../privacy/eraseCommand.ts';
+import { settleCommand } from '../settlement/commands.ts';
+import { reconcile } from '../settlement/reconcile.ts';
+import { correctCommand } from './correctCommand.ts';
+import { keepApartCommand, mergeCommand, unmergeCommand } from './mergeCommands.ts';
+
+/** Merges by staff that were wrong, were undone, or meet with what HubSpot merges, buys and refunds meanwhile. */
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { deps } = server;
+const { database } = deps;
+const { sync, merge: mergeAtHubspot } = hubspotPeople(server);
+const { beginByCode, contactOf, invited, mail, paid, personOf, refund, run, statusAt, statusOf } =
+  identityOn(server);
+
+const isErased = async (uuid: string) => {
+  const { rows } = await sql<{ isErased: boolean }>`
+    select erased_at is not null as "isErased" from join_session where uuid = ${uuid}`.execute(database);
+  return rows.every((row) => row.isErased);
+};
+const knownAs = async (uuid: string) => {
+  const { details } = await personOf(uuid);
+  return [details?.firstName, details?.personalEmail];
+};
+
+test('a contact that staff merged away stays merged, whatever HubSpot says of it, and can be parted again', async (t) => {
+  const { id } = await invited('ada.into@example.com');
+  const { uuid } = await paid({ personalEmail: 'ada.from@example.com', firstName: 'Adda' });
+  await deliver(server);
+  const own = await contactOf(uuid);
+  await run(t, mergeCommand, uuid, id);
+  await deliver(server);
+  const byLink = await server.client().call('initJoin', { params: { id: own }, body: {} });
+  assert.equal(byLink.status, 409, 'a link to the contact sells nothing to its member');
+  await editAtHubspot(server, own, { invitation_code: 'MERGEDAWAY' });
+  await deps.contacts.refresh(own);
+  assert.equal(await beginByCode(own, 'MERGEDAWAY'), 409, 'nor does a code that it gets');
+  await sync();
+  await deps.contacts.refresh(own);
+  const { rows } = await sql<{ isMerged: boolean }>`
+    select merged_into = ${personId(id)} as "isMerged" from person where contact_id = ${own}`.execute(
+    database,
+  );
+  assert.deepEqual(rows, [{ isMerged: true }]);
+  await run(t, unmergeCommand, uuid);
+  assert.equal(await contactOf(uuid), own);
+});
+
+test('after a wrong merge that was corrected and undone each is found, noted at Stripe and erased without the other', async (t) => {
+  const alice = await paid({ personalEmail: 'alice@example.com', firstName: 'Alice', lastName: 'Archer' });
+  const bob = await paid({ personalEmail: 'bob@example.com', firstName: 'Bob', lastName: 'Baker' });
+  await run(t, mergeCommand, bob.uuid, alice.uuid);
+  await run(t, correctCommand, alice.uuid, '--zip', '78702');
+  await run(t, unmergeCommand, bob.uuid);
+  for (const [name, one, other, email] of [
+    ['archer', alice, bob, 'alice@example.com'],
+    ['baker', bob, alice, 'bob@example.com'],
+  ] as const) {
+    const out = await run(t, findCommand, name);
+    assert.deepEqual([out.includes(one.uuid), out.includes(other.uuid)], [true, false], out);
+    assert.equal((await deps.payments.retrieveIntent(one.intentId)).metadata.email, email);
+  }
+  await run(t, personEraseCommand, 'bob@example.com', '--yes');
+  assert.deepEqual([await isErased(alice.uuid), await isErased(bob.uuid)], [false, true]);
+});
+
+test('who was parted again is made again by a restore with their own name and email', async (t) => {
+  const restore = await dump(server);
+  const alice = await paid({ personalEmail: 'alice.lost@example.com', firstName: 'Alice' });
+  const bob = await paid({ personalEmail: 'bob.lost@example.com', firstName: 'Bob' });
+  await run(t, mergeCommand, bob.uuid, alice.uuid);
+  await run(t, correctCommand, alice.uuid, '--zip', '78702');
+  await run(t, unmergeCommand, bob.uuid);
+  await restore();
+  await run(t, settleCommand, '--missing');
+  assert.deepEqual(await knownAs(bob.uuid), ['Bob', 'bob.lost@example.com']);
+});
+
+test('a contact that never joined keeps nothing of whom it was wrongly merged with, and stays when they are erased', async (t) => {
+  const { id, code } = await invited('carol@example.com', { firstname: 'Carol' });
+  const { uuid } = await paid({ personalEmail: 'dave@example.com', firstName: 'Dave' });
+  await deliver(server);
+  await run(t, mergeCommand, uuid, id);
+  await run(t, correctCommand, uuid, '--email', 'dave.two@example.com');
+  await run(t, unmergeCommand, uuid);
+  await deliver(server);
+  const carol = () =>
+    database
+      .selectFrom('person')
+      .select(['details', 'erased_at', sql`profile ->> 'firstName'`.as('firstName')])
+      .where('contact_id', '=', id)
+      .execute();
+  assert.deepEqual(await carol(), [{ details: null, erased_at: null, firstName: 'Carol' }]);
+  await run(t, personEraseCommand, 'dave@example.com', '--yes');
+  assert.deepEqual(await carol(), [{ details: null, erased_at: null, firstName: 'Carol' }]);
+  assert.equal(await beginByCode(id, code), 200);
+});
+
+test('whom a merge leaves is still likely the same as who pays under their name and email: asked here, told elsewhere', async (t) => {
+  const person = { personalEmail: 'ann@example.com', firstName: 'Ann', lastName: 'Lee' };
+  const first = await paid(person);
+  const second = await paid({ ...person, personalEmail: 'ann.other@example.com', firstName: 'Annie' });
+  await run(t, mergeCommand, second.uuid, first.uuid);
+  const here = await orderingJoin(first.client, 'LINCOLN2026', person);
+  const { revision } = await openIntent(first.client, here);
+  assert.equal((await beginPayment(first.client, here, revision)).status, 409);
+  const { uuid } = await paid(person);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} ${first.uuid}`));
+});
+
+test('who are kept apart stay so when one of them is merged with their contact', async (t) => {
+  const { id } = await invited('sam.school@example.com', { firstname: 'Sam', lastname: 'Okafor' });
+  const person = { personalEmail: 'okafor@example.com', firstName: 'Sam', lastName: 'Okafor' };
+  const [father, son] = [await paid(person), await paid(person)];
+  const likely = async () =>
+    (await reconcile(deps)).differences.flatMap(({ kind, subject }) =>
+      [father.uuid, son.uuid].includes(subject) ? [kind] : [],
+    );
+  assert.deepEqual(await likely(), ['likely_same']);
+  await run(t, keepApartCommand, father.uuid, son.uuid);
+  assert.deepEqual(await likely(), []);
+  await run(t, mergeCommand, son.uuid, id);
+  assert.deepEqual(await likely(), []);
+});
+
+test('of two who are parted again and then kept apart, one that is refunded leaves the other a member', async (t) => {
+  const person = { personalEmail: 'parted@example.com', firstName: 'Sam', lastName: 'Fields' };
+  const [father, son] = [await paid(person), await paid(person)];
+  await deliver(server);
+  await run(t, mergeCommand, father.uuid, son.uuid);
+  await deliver(server);
+  await run(t, unmergeCommand, father.uuid);
+  await run(t, keepApartCommand, father.uuid, son.uuid);
+  await deliver(server);
+  await refund(father.uuid);
+  assert.equal(await statusOf(son.uuid), 'member');
+});
+
+test('merges that follow on one another are undone one by one, and all three are what they were', async (t) => {
+  const joins: string[] = [];
+  for (const name of ['first', 'second', 'third'])
+    joins.push((await paid({ personalEmail: `${name}.of.three@example.com`, lastName: name })).uuid);
+  const [first, second, third] = joins as [string, string, string];
+  const persons = () => Promise.all(joins.map(personOf));
+  const before = await persons();
+  await run(t, mergeCommand, first, second);
+  await run(t, mergeCommand, second, third);
+  assert.equal(new Set((await persons()).map(({ id }) => id)).size, 1);
+  await run(t, unmergeCommand, first);
+  await run(t, unmergeCommand, first);
+  assert.deepEqual(await persons(), before);
+  await deliver(server);
+  for (const uuid of joins) assert.equal(await statusOf(uuid), 'member');
+});
+
+test('of two who are parted after the join of one was refunded, that one is former and the other a member', async (t) => {
+  const one = await paid({ personalEmail: 'refunded.one@example.com', lastName: 'One' });
+  const other = await paid({ personalEmail: 'refunded.other@example.com', lastName: 'Other' });
+  await deliver(server);
+  await run(t, mergeCommand, one.uuid, other.uuid);
+  await refund(one.uuid);
+  assert.equal(await statusOf(one.uuid), 'member');
+  await run(t, unmergeCommand, one.uuid);
+  await deliver(server);
+  assert.deepEqual([await statusOf(one.uuid), await statusOf(other.uuid)], ['former', 'member']);
+});
+
+test('whose wrong merge is undone after a refund and a new join by their own code keeps what that join bought', async (t) => {
+  const { id, code } = await invited('anew@example.com', { firstname: 'Anew', lastname: 'Twelve' });
+  const wrong = await paid({ personalEmail: 'wrong@example.com', firstName: 'Wrong', lastName: 'Person' });
+  await deliver(server);
+  await run(t, mergeCommand, wrong.uuid, id);
+  await deliver(server);
+  await refund(wrong.uuid);
+  const person = { personalEmail: 'anew@example.com', firstName: 'Anew', lastName: 'Twelve' };
+  const { uuid } = await paid(person, code);
+  await deliver(server);
+  await run(t, unmergeCommand, wrong.uuid);
+  await deliver(server);
+  assert.deepEqual(await knownAs(uuid), ['Anew', 'anew@example.com']);
+  const { contact_id, words } = await personOf(uuid);
+  assert.deepEqual([contact_id, words.includes('wrong')], [id, false], words);
+  const there = await atHubspot(server, id, 'membership_status', 'firstname', 'amount_paid');
+  assert.deepEqual(
+    [there.membership_status, there.firstname, there.amount_paid],
+    ['member', 'Anew', '65.00'],
+  );
+});
+
+test('of a paid join and an unpaid one that staff make one person’s, the paid one says who that is', async (t) => {
+  const { id, code } = await invited('nan.contact@example.com', { firstname: 'Nan' });
+  await orderingJoin(server.client(), code, { personalEmail: 'nan.typo@example.com', firstName: 'Nnan' });
+  const { uuid } = await paid({ personalEmail: 'nan.paid@example.com', firstName: 'Nan' });
+  await mail();
+  await run(t, mergeCommand, uuid, id);
+  assert.deepEqual(await knownAs(uuid), ['Nan', 'nan.paid@example.com']);
+});
+
+test('so does a corrected one, when HubSpot merges their contacts', async (t) => {
+  const { id, code } = await invited('nora.contact@example.com', { firstname: 'Nora' });
+  await orderingJoin(server.client(), code, { personalEmail: 'nora.typo@example.com', firstName: 'Nnora' });
+  const { uuid } = await paid({ personalEmail: 'nora.paid@example.com', firstName: 'Nora' });
+  await deliver(server);
+  const made = await contactOf(uuid);
+  await run(t, correctCommand, uuid, '--email', 'nora.corrected@example.com');
+  await deliver(server);
+  await mergeAtHubspot(id, made);
+  await sync();
+  await deps.contacts.refresh(id);
+  assert.deepEqual(await knownAs(uuid), ['Nora', 'nora.corrected@example.com']);
+});
+
+test('a corrected email holds when HubSpot merges the contact that remains into the one that staff merged away', async (t) => {
+  const { id } = await invited('eve.into@example.com', { firstname: 'Eve', lastname: 'Five' });
+  const person = { personalEmail: 'eve.typo@example.com', firstName: 'Eve', lastName: 'Five' };
+  const { uuid } = await paid(person);
+  await deliver(server);
+  const own = await contactOf(uuid);
+  await run(t, mergeCommand, uuid, id);
+  await run(t, correctCommand, uuid, '--email', 'eve.right@example.com');
+  await deliver(server);
+  const remains = await mergeAtHubspot(own, id);
+  await sync();
+  for (const contact of [own, id]) await deps.contacts.refresh(contact);
+  await deliver(server);
+  const { contact_id, details, likeness } = await personOf(uuid);
+  assert.deepEqual(
+    [contact_id, details?.personalEmail, likeness],
+    [remains, 'eve.right@example.com', 'eve.right@example.com eve five'],
+  );
+  assert.equal(await statusAt(remains), 'member');
+});
+
+test('a merge is not undone once HubSpot has merged the two contacts as well, and both joins are a member’s', async (t) => {
+  const one = await paid({ personalEmail: 'both.one@example.com', lastName: 'One' });
+  const other = await paid({ personalEmail: 'both.other@example.com', lastName: 'Other' });
+  await deliver(server);
+  const [first, second] = [await contactOf(one.uuid), await contactOf(other.uuid)];
+  await run(t, mergeCommand, one.uuid, other.uuid);
+  await deliver(server);
+  await mergeAtHubspot(second, first);
+  await sync();
+  await deliver(server);
+  const { code, out } = await runCommand(t, server, unmergeCommand, [one.uuid]);
+  assert.deepEqual([code, /no merge of this person/.test(out)], [1, true], out);
+  await deliver(server);
+  assert.equal((await personOf(one.uuid)).id, (await personOf(other.uuid)).id);
+  assert.equal(await statusOf(one.uuid), 'member');
+});
+
+test('nor once HubSpot has merged a third contact into the one that remained', async (t) => {
+  const { id } = await invited('third.into@example.com', { firstname: 'Into', lastname: 'Nine' });
+  const wrong = await paid({ personalEmail: 'third.wrong@example.com', firstName: 'Wrong' });
+  const third = await paid({ personalEmail: 'third@example.com', firstName: 'Into', lastName: 'Nine' });
+  await deliver(server);
+  await run(t, mergeCommand, wrong.uuid, id);
+  await deliver(server);
+  await mergeAtHubspot(id, await contactOf(third.uuid));
+  await sync();
+  await deliver(server);
+  const { code, out } = await runCommand(t, server, unmergeCommand, [wrong.uuid]);
+  assert.deepEqual([code, /no merge of this person/.test(out)], [1, true], out);
+  assert.equal((await personOf(wrong.uuid)).id, (await personOf(third.uuid)).id);
+  assert.equal(await statusOf(third.uuid), 'member');
+});
+
+test('of two contacts that joins made and HubSpot merged, one that is refunded leaves a member, and both a former one', async () => {
+  const one = await paid({ personalEmail: 'made.one@example.com' });
+  const other = await paid({ personalEmail: 'made.other@example.com' });
+  await deliver(server);
+  await mergeAtHubspot(await contactOf(one.uuid), await contactOf(other.uuid));
+  await sync();
+  await deliver(server);
+  await refund(one.uuid);
+  assert.equal(await statusOf(other.uuid), 'member');
+  await refund(other.uuid);
+  assert.equal(await statusOf(other.uuid), 'former');
+});
+
+test('whose one join is refunded after staff merged two holders stays a member by the other', async (t) => {
+  const one = await paid({ personalEmail: 'holder.one@example.com', lastName: 'One' });
+  const other = await paid({ personalEmail: 'holder.other@example.com', lastName: 'Other' });
+  await deliver(server);
+  await run(t, mergeCommand, one.uuid, other.uuid);
+  await deliver(server);
+  await sync();
+  await deliver(server);
+  await refund(other.uuid);
+  assert.equal(await statusOf(one.uuid), 'member');
+});
+
+test('whose membership ended is a member in HubSpot as long as somebody likely the same holds one, merged and corrected or not', async (t) => {
+  const { id, code } = await invited('kim.contact@example.com', { firstname: 'Kim', lastname: 'Six' });
+  const kim = { personalEmail: 'kim@example.com', firstName: 'Kim', lastName: 'Six' };
+  const ended = await paid(kim, code);
+  const holder = await paid(kim);
+  const other = await paid({ ...kim, personalEmail: 'kimberly@example.com', firstName: 'Kimberly' });
+  await deliver(server);
+  await refund(ended.uuid);
+  assert.equal(await statusAt(id), 'member');
+  await run(t, mergeCommand, other.uuid, holder.uuid);
+  await deliver(server);
+  assert.equal(await statusAt(id), 'member');
+  await run(t, correctCommand, holder.uuid, '--zip', '78777');
+  await deliver(server);
+  assert.equal(await statusAt(id), 'member');
+});

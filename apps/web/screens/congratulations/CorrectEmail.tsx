@@ -1,0 +1,80 @@
+import { useState } from 'react';
+import { useRevalidator } from 'react-router';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import ui from '../../components/ui.module.css';
+import { call } from '../../lib/api.ts';
+import { storedSession } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
+import styles from './styles.module.css';
+
+/** The form in which a member corrects the email to which letters go. It opens by a button. */
+export function CorrectEmail({ email }: { email: string }) {
+  const { sendsLetters } = useSite();
+  const { revalidate } = useRevalidator();
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState(email);
+  const [saved, setSaved] = useState<string | null>(null);
+  const { busy, fault, attempt } = useAttempt('Your email could not be changed. Please try again.');
+  const uuid = storedSession();
+  if (!uuid) return null;
+  const save = () =>
+    attempt('save', async () => {
+      const answer = await call('correctEmail', { params: { uuid }, body: { email: typed }, quiet: true });
+      setSaved(answer.email);
+      setOpen(false);
+      await revalidate();
+    });
+  return (
+    <div className={styles.correct}>
+      {saved !== null && (
+        <Note isAnswer>
+          From now on we write to <b>{saved}</b>.{sendsLetters && ' Your confirmation is on its way there.'}
+        </Note>
+      )}
+      {isOpen ? (
+        <form
+          className={styles.told}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          <TextField
+            id="email"
+            name="email"
+            type="email"
+            label="Your email"
+            autoComplete="email"
+            autoCapitalize="none"
+            enterKeyHint="done"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            autoFocus
+          />
+          {fault && <Alert isAnswer>{fault.message}</Alert>}
+          <Button type="submit" className={ui.slim} busy={busy === 'save' && 'Saving...'}>
+            Save
+          </Button>
+          <Button variant="second" className={ui.slim} onClick={() => setOpen(false)}>
+            Cancel
+          </Button>
+        </form>
+      ) : (
+        <Button
+          variant="plain"
+          onClick={() => {
+            setTyped(email);
+            setSaved(null);
+            setOpen(true);
+          }}
+        >
+          Correct the email
+        </Button>
+      )}
+    </div>
+  );
+}

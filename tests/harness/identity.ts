@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { sendDue } from '../../apps/server/letters/sendLetters.ts';
+import type { Command } from '../../apps/server/platform/command.ts';
+import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
+import { atHubspot, deliver } from './deliver.ts';
+import { hubspotPeople } from './hubspotPeople.ts';
+import { everything } from './refunds.ts';
+import { runCommand } from './runCommand.ts';
+import { details, paidJoin, payOrder } from './steps.ts';
+import type { TestServer } from './testServer.ts';
+
+/** Returns helpers for tests of who is who: joins that began in different ways, and what is then known of their persons. */
+export function identityOn(server: TestServer) {
+  const { deps } = server;
+  const { person } = hubspotPeople(server);
+
+  /** Makes a contact in HubSpot with an invite code, and lets the server read it. */
+  async function invited(
+    email: string,
+    properties: Record<string, string> = {},
+  ): Promise<{ id: string; code: string }> {
+    const made = await person({ email, ...properties });
+    await deps.contacts.refresh(made.id);
+    return made;
+  }
+
+  /** Makes a paid join in a new browser, by default by a school's code. */
+  async function paid(given: Partial<StudentDetails>, code?: string) {
+    const client = server.client();
+    return { client, ...(await paidJoin(server, client, code, given)) };
+  }
+
+  /** Begins a self-nomination and orders a membership in it. Anybody can do so with somebody else's email. */
+  async function nominated(given: Partial<StudentDetails>) {
+    const client = server.client();
+    const body = { hasConfirmedEligibility: true, isTOLA: true } as const;
+    const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
+    const params = { uuid };
+    assert.equal((await client.call('submitDetails', { params, body: details(given) })).status, 200);
+    await client.call('setMembership', { params, body: { membershipId: 1 } });
+    return { client, uuid };
+  }
+  async function paidNomination(given: Partial<StudentDetails>) {
+    const { client, uuid } = await nominated(given);
+    return { client, ...(await payOrder(server, client, uuid)) };
+  }
+
+  /** Begins a join by the code of a contact in a new browser. Returns the status of the answer: 409 for a member. */
+  async function beginByCode(contactId: string, invitationCode: string): Promise<number> {
+    const body = { contactId, invitationCode, isTOLA: true };
+    return (await server.client().call('initiateJoin', { body })).status;
+  }
+
+  /** Refunds all of a join, and tells HubSpot. */
+  async function refund(uuid: string): Promise<void> {
+    await refundJoin(deps, uuid, everything);
+    await deliver(server);
+  }
+
+  /** Runs a staff command that must succeed. Returns its output. */
+  async function run(t: TestContext, command: Command, ...args: string[]): Promise<string> {
+    const { code, out } = await runCommand(t, server, command, args);
+    assert.equal(code, 0, out);
+    return out;
+  }
+
+  const personOf = (uuid: string) =>
+    deps.database
+      .selectFrom('join_session')
+      .innerJoin('person', 'person.id', 'person_id')
+      .selectAll('person')
+      .where('uuid', '=', uuid)
+      .executeTakeFirstOrThrow();
+  /** Returns the contact into which a join is written. */
+  async function contactOf(uuid: string): Promise<string> {
+    const { contact_id, found_contact_id } = await personOf(uuid);
+    const id = contact_id ?? found_contact_id;
+    assert.ok(id, 'HubSpot was told of the join');
+    return id;
+  }
+  /** Returns the membership status of a contact in HubSpot; null if there is none. */
+  const statusAt = async (contactId: string) =>
+    (await atHubspot(server, contactId, 'membership_status')).membership_status || null;
+  const statusOf = async (uuid: string) => statusAt(await contactOf(uuid));
+  const statusOfEmail = async (email: string) => {
+    const contact = await server.hubspot.findByEmail(email);
+    return contact ? statusAt(contact.id) : 'no contact';
+  };
+
+  /** Sends all letters that are due. Returns all that have arrived. */
+  async function mail() {
+    while (await sendDue(deps, deps.config.mail!));
+    return server.letters();
+  }
+  const lettersTo = async (email: string) => (await mail()).filter(({ to }) => to === email);
+
+  return {
+    beginByCode,
+    contactOf,
+    invited,
+    lettersTo,
+    mail,
+    nominated,
+    paid,
+    paidNomination,
+    personOf,
+    refund,
+    run,
+    statusAt,
+    statusOf,
+    statusOfEmail,
+  };
+}

@@ -1,0 +1,6 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/** SQL for the id of the person whom a contact id names. */
+export function personId(contactId: string): RawBuilder<number> {
+  return sql<number>`(select id from person where contact_id = ${contactId})`;
+}
