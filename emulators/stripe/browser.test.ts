@@ -312,7 +312,7 @@ test('the page never has the card: it is typed into a frame of another origin, a
   const origins = page.frames().map((frame) => new URL(frame.url()).origin);
   assert.deepEqual(origins.sort(), [site.url, emulator.url, emulator.url].sort());
   const seen = await page.evaluate(() => document.documentElement.outerHTML + window.frames.length);
-  assert.doesNotMatch(seen, /4242/);
+  assert.doesNotMatch(seen, /4242 ?4242/);
   await typeAddress(page);
   const sent = page.waitForRequest('**/confirm');
   await pay(page);

@@ -4,7 +4,7 @@ import { letterTo, query } from './passes.ts';
 import { button, buyNow, field, heading, paidIntent, typeBillingAddress, typeCard } from './steps.ts';
 
 const PAYING_FOR = 'Paying for Jordan R.';
-const personal = /Rivera|Oak Street|78701|example\.com|Lincoln/;
+const personal = /Rivera|Oak Street|\b78701\b|example\.com|Lincoln/;
 const theirs = 'Only the student can see these details.';
 
 test('a checkout link that went to a parent pays for the student, and shows their details to the student alone @phone', async ({

@@ -6,7 +6,7 @@ import { joinElsewhere, letterTo, linkOf, query } from './passes.ts';
 import { button, heading } from './steps.ts';
 
 const DAY_MS = 86_400_000;
-const personal = /Jordan|Rivera|Oak Street|78701|example\.com/;
+const personal = /Jordan|Rivera|Oak Street|\b78701\b|example\.com/;
 
 /** Runs an operator command, as staff do. */
 async function operate(...args: string[]): Promise<void> {

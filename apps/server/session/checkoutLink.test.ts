@@ -15,8 +15,9 @@ const { deps } = server;
 
 /** The contact of the link. The browser that pays for it may learn the first name and the initial of the last one. */
 const CONTACT = '101';
+// Not within an id, which may hold any digits.
 const personal =
-  /Alex|Rivera|Oak Street|Apt 4|Austin|78701|Texas|example\.|TX-4417|Lincoln|2028|3\.8\b|jordan-transcript/i;
+  /Alex|Rivera|Oak Street|Apt 4|Austin|Texas|example\.|TX-4417|Lincoln|jordan-transcript|\b78701\b|(?<![\w-])(?:2028|3\.8)(?![\w-])/i;
 
 type Answered = 'as any join' | 'without the person' | 'refused';
 /** What each call of a join answers to a browser that has not proven who its user is. To one that has, each answers in full. */
