@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { holdings, personOf, refusedSale } from '../session/members.ts';
+import { holdings, isProvenMember, personOf, refusedSale } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
 import { partUnproven } from '../session/partUnproven.ts';
 
@@ -69,14 +69,23 @@ export async function initiateCheckout(
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
   // Only HubSpot knows all members. If it does not answer, an upgrade might be refused to a member, so the joiner is asked to try
   // later.
-  if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
+  const isUpgrade = product.type === 'membership_upgrade';
+  if (isUpgrade && found === 'unavailable') throw cannotLookUp();
 
-  const { rows: persons } = await sql<{ id: number; holdings: Holdings; made_contact: boolean }>`
-    select id, made_contact, ${holdings('person.id')} as holdings from person
+  const { rows: persons } = await sql<{
+    id: number;
+    holdings: Holdings;
+    made_contact: boolean;
+    is_proven_member: boolean;
+  }>`
+    select id, made_contact, ${isProvenMember('person.id')} as is_proven_member, ${holdings('person.id')} as holdings from person
     where id = ${personOf(sql`${contactId}`)} and deleted_at is null`.execute(deps.database);
   const [person] = persons;
   if (!person) throw new Refusal(404, fallback.initiateCheckout);
-  const refusal = saleRefusal(product.type, person.holdings);
+  const refusal = saleRefusal(
+    product.type,
+    isUpgrade ? person.holdings : { ...person.holdings, holdsMembership: person.is_proven_member },
+  );
   if (refusal) throw refusedSale(refusal);
   const addressHash = deps.hashAddress(given.address);
   const limit = deps.config.limits?.joinsPerAddress;
@@ -91,6 +100,7 @@ export async function initiateCheckout(
     where ${isUnderLimit}
     returning uuid`.execute(deps.database);
   if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
-  if (person.made_contact) await partUnproven(deps.database, person.id);
+  if (person.made_contact && !(isUpgrade && person.holdings.holdsMembership))
+    await partUnproven(deps.database, person.id);
   return { uuid: rows[0].uuid, programme: product.programme! };
 }

@@ -67,8 +67,9 @@ function followLink(contactId: string, client = server.client()) {
   return client.call('initiateCheckout', { body: { hubspotContactId: contactId, exp, sig } });
 }
 
-test('the membership of a self-nomination is not sold again by a link to the contact that it created, though HubSpot is down', async () => {
-  const { id } = await member('created.down@example.com');
+test('the membership of a self-nomination whose joiner is proven is not sold again by a link to the contact that it created, though HubSpot is down', async () => {
+  const { client, uuid, id } = await member('created.down@example.com');
+  assert.equal(await proveByCode(server, client, uuid), 200);
   await server.hubspotFault({ kind: 'status', status: 503 });
   try {
     assert.equal((await followLink(id)).status, 409);
@@ -144,7 +145,8 @@ test('when a self-nomination is refunded, staff are told of the upgrade that a l
 });
 
 test('staff are told when the refund of a self-nomination fails after its contact has joined anew', async () => {
-  const { uuid, intentId, id } = await member('created.anew@example.com');
+  const { client, uuid, intentId, id } = await member('created.anew@example.com');
+  assert.equal(await proveByCode(server, client, uuid), 200);
   await refundJoin(server.deps, uuid, membershipOnly);
   await deliver(server);
   const browser = server.client();

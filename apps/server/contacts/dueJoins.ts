@@ -19,10 +19,10 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
 import { alikeTo, toldWith } from '../session/alike.ts';
+import { followMoved } from '../session/followMoved.ts';
 import { holdsBought, joinHolds, personOf } from '../session/members.ts';
 import { isProof } from '../session/proof.ts';
 import { crmId, isOfContact, whose } from './crmId.ts';
-import { followMoved } from './followContacts.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** HubSpot's largest batch. */

@@ -5,6 +5,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
+import { followMoved } from '../session/followMoved.ts';
 import { joinHolds, personOf } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
@@ -245,13 +246,4 @@ async function tellOfTwice(trx: Kysely<Tables>, moved: ReadonlyMap<string, strin
       `Contact ${moved.get(join.uuid)} was merged into ${contactId} in HubSpot, and both hold`,
       ' bought here,',
     );
-}
-
-/** Moves the memberships of persons (`from` is SQL for their ids) to the persons of the joins that bought them. */
-export async function followMoved(trx: Kysely<Tables>, from: RawBuilder<unknown>): Promise<void> {
-  await sql`
-    update membership set person_id = join_session.person_id from join_session
-    where membership.person_id in ${from} and uuid = session_uuid and join_session.person_id is distinct from membership.person_id`.execute(
-    trx,
-  );
 }

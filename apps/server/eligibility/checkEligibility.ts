@@ -5,7 +5,7 @@ import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isProvenMember } from '../session/members.ts';
 import {
   type CodeAttempt,
   type CountedAttempt,
@@ -96,7 +96,7 @@ export async function checkEligibility(
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
       select code, (select contact_id from person where id = person_id) as contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
-        ${isMemberNow('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone,
+        ${isProvenMember('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
     return rows[0]!;

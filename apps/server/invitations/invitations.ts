@@ -4,7 +4,7 @@ import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
-import { isMemberNow } from '../session/members.ts';
+import { isProvenMember } from '../session/members.ts';
 
 export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
 export type InvitationState = (typeof invitationStates)[number];
@@ -164,7 +164,7 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
     Omit<KnownCode, 'newest'> & { newest_at: Date | null; newest_state: string | null }
   >`
     select ${columns}, nullif(concat_ws(' ', profile ->> 'firstName', profile ->> 'lastName'), '') as name,
-      deleted_at is not null as "isDeleted", ${isMemberNow('invitation.person_id')} as "isMember",
+      deleted_at is not null as "isDeleted", ${isProvenMember('invitation.person_id')} as "isMember",
       newest.created_at as newest_at, newest.state as newest_state,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
     from invitation left join person on person.id = invitation.person_id

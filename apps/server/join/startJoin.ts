@@ -18,7 +18,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
-import { alreadyMember, isMemberByMirrorAlone, isMemberNow, personOf } from '../session/members.ts';
+import { alreadyMember, isMemberByMirrorAlone, isProvenMember, personOf } from '../session/members.ts';
 import { partUnproven } from '../session/partUnproven.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
@@ -115,7 +115,7 @@ export async function startLinkedJoin(
     sql`
     with invited as (
       select id as person_id, ${programme} as programme from person
-      where id = ${personOf(sql`${given.contactId}`)} and not ${isMemberNow('person.id')}
+      where id = ${personOf(sql`${given.contactId}`)} and not ${isProvenMember('person.id')}
     ), ${continuing(given.joinsOfBrowser)}, started as (
       insert into join_session (origin, programme, person_id, address_hash)
       select 'link', programme, person_id, ${addressHash}
@@ -125,8 +125,8 @@ export async function startLinkedJoin(
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       sql<Invited>`
-        select ${isMemberNow('person.id')} as is_member, false as is_by_mirror_alone,
-          ${isMemberNow('person.id')} or ${isOpen(programme)} as is_invited, true as is_within
+        select ${isProvenMember('person.id')} as is_member, false as is_by_mirror_alone,
+          ${isProvenMember('person.id')} or ${isOpen(programme)} as is_invited, true as is_within
         from person where id = ${personOf(sql`${given.contactId}`)}`.execute(deps.database),
     given,
   );
@@ -171,7 +171,7 @@ async function startByCode(
     sql`
     with invited as (
       select person_id, code, school, programme from invitation
-      where ${isOpen} and not ${isMemberNow('invitation.person_id')} and ${mayAttempt(deps, attempt)}
+      where ${isOpen} and not ${isProvenMember('invitation.person_id')} and ${mayAttempt(deps, attempt)}
     ), ${continuing(joinsOfBrowser)}, beginning as (
       select * from invited
       where not exists (select from continued)
@@ -188,7 +188,7 @@ async function startByCode(
       inTurn(() =>
         sql<Invited>`
           with invited as (
-            select true as is_invited, ${isMemberNow('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone
+            select true as is_invited, ${isProvenMember('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone
             from invitation where ${isOpen}
           ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
           select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within
@@ -205,13 +205,13 @@ async function startByCode(
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
-      select uuid, join_session.programme, null::bigint as strays_of from join_session join invited using (person_id)
+      select uuid, join_session.programme, ${HAS_STRAYS} from join_session join invited using (person_id)
       where ${isAmong(joinsOfBrowser)} and origin in ('invite', 'link') and ${stateAllows('readContact')}
       order by join_session.created_at desc limit 1
     )`;
 }
 
-/** SQL: the person of the join that starts, if their contact was created by a join; otherwise null. */
+/** SQL: the person of the join that starts or goes on, if their contact was created by a join; otherwise null. */
 const HAS_STRAYS = sql`(select id from person where person.id = person_id and made_contact and origin in ('invite', 'link')) as strays_of`;
 
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;

@@ -4,7 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType, type MembershipType } from '#core/product.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isMemberNow, personOf } from '../session/members.ts';
+import { isProvenMember, personOf } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
@@ -59,7 +59,7 @@ export async function previewLink(
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
   const contact = await database
     .selectFrom('person')
-    .select(['profile', 'deleted_at', isMemberNow('person.id').as('is_member')])
+    .select(['profile', 'deleted_at', isProvenMember('person.id').as('is_member')])
     .where('id', '=', personOf(sql`${target.contactId}`))
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');

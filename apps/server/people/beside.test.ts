@@ -5,6 +5,7 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
+import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import {
   beginPayment,
   details,
@@ -24,15 +25,15 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
 const { sync } = hubspotPeople(server);
-const { beginByCode, contactOf, invited, mail, nominated, paid, paidNomination, refund, run } =
+const { beginByCode, contactOf, invited, mail, nominated, paid, paidNomination, refund, run, statusAt } =
   identityOn(server);
 
 const vic = (personalEmail: string) => ({ personalEmail, firstName: 'Vic', lastName: 'Tim' });
 const invitedVic = (email: string) => invited(email, { firstname: 'Vic', lastname: 'Tim' });
 
 /** A stranger begins a join with an email, which makes a contact. Then HubSpot's staff make the contact its owner's, and invite them. */
-async function inContactOfStranger(email: string, code: string) {
-  const stranger = await nominated({ personalEmail: email, firstName: 'Eve', lastName: 'Stranger' });
+async function inContactOfStranger(email: string, code: string, begin: typeof nominated = nominated) {
+  const stranger = await begin({ personalEmail: email, firstName: 'Eve', lastName: 'Stranger' });
   await deliver(server);
   const id = await contactOf(stranger.uuid);
   await editAtHubspot(server, id, { invitation_code: code, firstname: 'Vic', lastname: 'Tim' });
@@ -136,6 +137,52 @@ test('a stranger whose open join made a contact is shown nothing that HubSpot or
   assert.equal(await isSecretShown(), false);
 });
 
+test('a stranger whose paid join made a contact keeps its owner from nothing, and each has what they bought', async () => {
+  const email = 'paid.first@example.com';
+  const { stranger, id } = await inContactOfStranger(email, 'PAIDFIRSTVIC', paidNomination);
+  const client = server.client();
+  const body = { invitationCode: 'PAIDFIRSTVIC', isTOLA: true };
+  assert.equal((await client.call('checkEligibility', { body })).data.status, 'success');
+  const link = deps.links.sign({ kind: 'init', contactId: id, parameters: {} }, new Date(Date.now() + 1e8));
+  const linked = await server.client().call('initJoin', { params: { id }, body: link });
+  assert.equal(linked.status, 200);
+  const uuid = await orderingJoin(client, 'PAIDFIRSTVIC', vic(email));
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await heldBy(uuid, stranger.uuid), [true, true]);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'firstname')).firstname, 'Vic');
+  assert.equal(await beginByCode(id, 'PAIDFIRSTVIC'), 409);
+  const bought = (await stranger.client.call('getWelcome', { params: { uuid: stranger.uuid } })).data;
+  assert.equal(bought.firstName, 'Eve');
+  await refund(stranger.uuid);
+  assert.equal(await statusAt(id), 'member');
+  assert.deepEqual(await heldBy(uuid, stranger.uuid), [true, false]);
+  await refund(uuid);
+  assert.equal(await statusAt(id), 'former');
+});
+
+test('a checkout link sells a membership to the owner of a contact that a paid stranger made, and an upgrade of theirs to a member', async () => {
+  const email = 'paid.checkout@example.com';
+  const { stranger, id } = await inContactOfStranger(email, 'PAIDCHECKOUT', paidNomination);
+  const checkout = (mainProductId: number) =>
+    server.client().call('initiateCheckout', { body: { hubspotContactId: id, mainProductId } });
+  assert.equal((await checkout(10)).status, 200);
+  assert.deepEqual(await heldBy(stranger.uuid), [true]);
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', {
+    body: { hubspotContactId: id, mainProductId: 1 },
+  });
+  await payOrder(server, client, data.joinSessionUuid);
+  assert.deepEqual(await heldBy(data.joinSessionUuid, stranger.uuid), [true, true]);
+});
+
+test('who has paid, proves to be the joiner and comes by a code that their contact got later is a member', async () => {
+  const email = 'paid.proven@example.com';
+  const { stranger, id } = await inContactOfStranger(email, 'PAIDPROVEN', paidNomination);
+  assert.equal(await proveByCode(server, stranger.client, stranger.uuid), 200);
+  assert.equal(await beginByCode(id, 'PAIDPROVEN'), 409);
+});
+
 test('a stranger’s payment that is under way does not hold up the owner of the contact that it made', async () => {
   const email = 'held.up@example.com';
   const { stranger } = await inContactOfStranger(email, 'HELDUPVIC');
@@ -145,6 +192,14 @@ test('a stranger’s payment that is under way does not hold up the owner of the
   assert.equal((await beginPayment(stranger.client, stranger.uuid, theirs.revision)).status, 200);
   assert.equal((await beginPayment(client, uuid, own.revision)).status, 200);
 });
+
+/** Returns of each join whether its membership is held by the person whose join it is. */
+async function heldBy(...uuids: string[]): Promise<boolean[]> {
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid from join_session join membership on session_uuid = uuid and membership.person_id = join_session.person_id
+    where is_held`.execute(database);
+  return uuids.map((uuid) => rows.some((row) => row.uuid === uuid));
+}
 
 /**
  * Returns all that the owner of an invite code is answered, is mailed and finds in HubSpot: while they join, while a stranger pays

@@ -248,10 +248,13 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         /** Whether the sibling, whose join is written into the contact, holds a membership. */
         let siblingHolds = false;
         let isOwnPaid = false;
+        /** Whether a join by link has given the own join a person of its own, and whether a link has sold anything of the contact's. */
         let isParted = false;
+        let isSoldByLink = false;
         let hasBought = false;
         let sibling: string | undefined;
-        const held = { membership: [] as string[], upgrade: [] as string[] };
+        /** What the contact's person holds, and what the own join holds that was given another person. */
+        const held = { membership: [] as string[], upgrade: [] as string[], parted: [] as string[] };
         const refund = (uuid: string | undefined) => uuid && refundJoin(server.deps, uuid, everything);
         const buyByLink = async (mainProductId: number, mayBuy: boolean) => {
           const body = { hubspotContactId: id, mainProductId };
@@ -266,18 +269,26 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         const does = async (action: (typeof ownActions)[number]) => {
           const isMember = held.membership.length > 0;
           if (action === 'pay for the own join') {
-            // A join by link has given the own join a person of its own.
             if (isOwnPaid || isParted) return;
             const isPaid = await pay(own);
             assert.equal(isPaid, held.membership.length === 0);
             isOwnPaid = isPaid;
             if (isPaid) held.membership.push(own);
           } else if (action === 'join by link') {
-            held.membership.push(...(await buyByLink(1, !isMember)));
-            isParted ||= !isOwnPaid && !isMember;
-          } else if (action === 'buy an upgrade by link')
-            held.upgrade.push(...(await buyByLink(10, isMember && held.upgrade.length === 0)));
-          else if (action === 'pay for a sibling') {
+            // What only an unproven join bought is no reason to refuse, unless a link has sold its upgrade.
+            const bought = await buyByLink(1, !(isMember && isSoldByLink));
+            if (bought.length > 0 && !isSoldByLink) {
+              isParted = true;
+              held.parted = held.membership;
+              held.membership = [];
+            }
+            isSoldByLink ||= bought.length > 0;
+            held.membership.push(...bought);
+          } else if (action === 'buy an upgrade by link') {
+            const mayBuy = isMember && held.upgrade.length === 0;
+            held.upgrade.push(...(await buyByLink(10, mayBuy)));
+            isSoldByLink ||= mayBuy;
+          } else if (action === 'pay for a sibling') {
             if (sibling) return;
             sibling = await nominate(email, 'Alex');
             assert.equal(await pay(sibling), true);
@@ -285,15 +296,16 @@ test('in whatever order a contact that a self-nomination created is bought for, 
             if (status === '' || status === 'former') status = 'member';
           } else if (action === 'refund the sibling') {
             await refund(sibling);
-            if (sibling && status === 'member' && held.membership.length === 0) status = 'former';
+            if (sibling && status === 'member' && held.membership.length + held.parted.length === 0)
+              status = 'former';
             siblingHolds = false;
           } else if (action === 'refund an upgrade') await refund(held.upgrade.shift());
           else {
-            const ended = held.membership.shift();
+            const ended = held.parted.shift() ?? held.membership.shift();
             await refund(ended);
             if (ended) status = siblingHolds ? 'member' : 'former';
           }
-          if (held.membership.length > 0) status = 'member';
+          if (held.membership.length + held.parted.length > 0) status = 'member';
           hasBought ||= held.membership.length + held.upgrade.length > 0;
         };
         for (const action of lived) {
@@ -313,6 +325,15 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
+        [
+          [
+            'pay for the own join',
+            'buy an upgrade by link',
+            'join by link',
+            'refund an upgrade',
+            'join by link',
+          ],
+        ],
         // Regression: a sibling with the same email paid first. The refund of the sibling's join made the contact a former
         // member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Holdings, SaleRefusal } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOfUnproven } from './alike.ts';
 
 /** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
@@ -126,6 +127,14 @@ export function isMemberNow(personId: Column): RawBuilder<boolean> {
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const personId = presentPerson(`${session}.person_id`);
   return sql<boolean>`(${isMemberByMirror(personId, sql`and not mirrored.made_contact`)} or ${holdsBought(personId, 'membership')})`;
+}
+
+/**
+ * SQL for whether a code or a link that sells a membership to a person is refused, since they are a member. What was bought does not
+ * count while it is not proven whose it is ({@link isOfUnproven}). `personId` is a column name or SQL.
+ */
+export function isProvenMember(personId: Column): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(personId)} or ${holdsBought(personId, 'membership')} and not ${isOfUnproven(inQuery(personId))})`;
 }
 
 /** SQL for whether a person is a member only according to HubSpot, which may be out of date. */

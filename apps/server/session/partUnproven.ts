@@ -1,45 +1,38 @@
 import { sql } from 'kysely';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
-import { isProven } from './alike.ts';
-import { BAR } from './words.ts';
+import { isOfUnproven, isProven } from './alike.ts';
+import { followMoved } from './followMoved.ts';
 
 /**
- * Gives the unpaid joins of a person whose joiner is not proven persons of their own, if such a join had created the person's contact.
- * To be called once a code or a link has begun a join of the person: from then on the contact is somebody who is known, and what an
- * unproven join goes on to say is of somebody else.
+ * Gives the joins of a person whose joiner is not proven a person of their own, with all that they said and bought, if the person is
+ * known by such joins alone ({@link isOfUnproven}). To be called once a code or a link has begun a join of the person: from then on the
+ * contact is somebody who is known, and the others merely have its email.
  */
 export async function partUnproven(database: Database, personId: number): Promise<void> {
+  const isStray = sql`person_id = ${personId} and not ${isProven('session')}`;
   await database.transaction().execute(async (trx) => {
-    const { rows: strays } = await sql<{ uuid: string; details: StudentDetails | null }>`
-      select uuid, details from join_session session
-      where person_id = ${personId} and not ${isProven('session')} and state <> 'paid' and paying_since is null
-      order by uuid for update`.execute(trx);
-    const { rows } = await sql<{ contactId: string; profile: ContactProfile; email: string | null }>`
-      select contact_id as "contactId", profile, email from person where id = ${personId} and made_contact for update`.execute(
+    const { rows: strays } =
+      await sql`select from join_session session where ${isStray} order by uuid for update`.execute(trx);
+    const { rows } = await sql<{ profile: ContactProfile; email: string | null }>`
+      select profile, email from person where id = ${personId} and ${isOfUnproven(sql`${personId}`)} for update`.execute(
       trx,
     );
     const [person] = rows;
     if (!person || strays.length === 0) return;
-    for (const { uuid, details } of strays)
-      await sql`
-        with own as (
-          insert into person (found_contact_id, details, likeness, words)
-          values (${person.contactId}, ${details && JSON.stringify(details)}::jsonb, ${details && likenessOf(details)},
-            ${details === null ? '' : BAR + searchWords(details)})
-          returning id
-        )
-        update join_session set person_id = own.id, crm_known = '{}' from own where uuid = ${uuid}`.execute(
-        trx,
-      );
+    await sql`
+      with own as (
+        insert into person (found_contact_id, details, likeness, words)
+        select contact_id, details, likeness, words from person where id = ${personId}
+        returning id
+      )
+      update join_session session set person_id = own.id from own where ${isStray}`.execute(trx);
+    await followMoved(trx, sql`(${personId})`);
     const known = { ...person.profile, email: person.email ?? person.profile.email };
     await sql`
       update person set made_contact = false, details = null, words = ${searchWords(known)},
         likeness = ${likenessOf({ ...known, personalEmail: known.personalEmail || known.email })}
-      where id = ${personId} and not exists (select from join_session where person_id = ${personId} and state = 'paid')`.execute(
-      trx,
-    );
+      where id = ${personId}`.execute(trx);
   });
 }
