@@ -9,8 +9,7 @@ import { FieldQuestion, useSettled } from './FieldQuestion.tsx';
  * would take. Neither hinders the form.
  */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
-  const settled = useSettled(typed);
-  const email = cleanEmail(settled);
+  const email = useSettled(cleanEmail(typed));
   const suggestion = emailSuggestion(email);
   return (
     <FieldQuestion>

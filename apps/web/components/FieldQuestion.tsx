@@ -13,7 +13,11 @@ export function FieldQuestion({ children }: { children: ReactNode }) {
   );
 }
 
-/** Returns a typed text once it has not changed for a moment, because "gmail.co" may be an unfinished "gmail.com"; before, ''. */
+/**
+ * Returns a typed text once it has not changed for a moment, because "gmail.co" may be an unfinished "gmail.com"; before, ''. The
+ * text must be cleaned already. Otherwise cleaning it when the field loses the focus would remove the question for a moment, and a
+ * press on what then moves would be lost.
+ */
 export function useSettled(typed: string): string {
   const [settled, setSettled] = useState('');
   useEffect(() => {

@@ -82,7 +82,7 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country, attention);
-  const zipQuestion = postcodeQuestion(cleanText(useSettled(values.zipcode)), values);
+  const zipQuestion = postcodeQuestion(useSettled(cleanText(values.zipcode)), values);
   const asksGuardianConsent = guardianConsent !== null;
   const invalidFields = submittedFields.flatMap((field) => {
     const message = errors[field];
