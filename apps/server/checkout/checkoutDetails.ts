@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import type { ContactProfile } from '../platform/database/types.ts';
+import type { ContactProfile, Origin } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { membershipFee } from '../session/members.ts';
@@ -43,6 +43,7 @@ export async function checkoutDetails(
   if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });
 
   const { society } = deps;
+  const isCheckoutOnly = session.origin === 'checkout';
   const { refund, processingFeeCents } = society.programme(session.programme);
   const fee = shortPrice(session.membership_fee ?? processingFeeCents);
   const known = session.sees_joiner ? merge(session.profile, session.details, null) : noContact;
@@ -69,7 +70,7 @@ export async function checkoutDetails(
     nameProblem: session.sees_joiner
       ? await nameProblemAhead(deps, cleanText(session.full_name ?? ''))
       : null,
-    payingFor: session.is_checkout_only ? firstNameAndInitial(session.first_name, session.last_name) : null,
+    payingFor: isCheckoutOnly ? firstNameAndInitial(session.first_name, session.last_name) : null,
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,
@@ -80,11 +81,11 @@ export async function checkoutDetails(
       postalCode: place && isPostcode(postcode, place) ? postcode : null,
       country: billable?.code === 'CA' ? 'CA' : 'US',
     },
-    isCheckoutOnly: session.is_checkout_only,
+    isCheckoutOnly,
     hasAgreedToPolicies: session.has_agreed_to_policies,
     guardianConsent: session.has_guardian_consent ? null : guardianConsentOf(society, session.programme),
     revision: session.revision,
-    unseen: session.is_checkout_only ? unseen(session.programme, session.lines) : null,
+    unseen: isCheckoutOnly ? unseen(session.programme, session.lines) : null,
     refundNote: fillIn(refund, society, session.programme, { fee }),
   };
 
@@ -102,7 +103,7 @@ export async function checkoutDetails(
     const { rows } = await sql<{
       is_to_be_settled: boolean;
       programme: string;
-      is_checkout_only: boolean;
+      origin: Origin;
       has_agreed_to_policies: boolean;
       has_guardian_consent: boolean;
       revision: number;
@@ -118,7 +119,7 @@ export async function checkoutDetails(
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${payerEmails} as emails, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
+        programme, origin, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${payerEmails} as emails, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
         ${membershipFee} as membership_fee
       from join_session session left join person on person.id = session.person_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(

@@ -95,8 +95,8 @@ export async function initiateCheckout(
         and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
     : sql`true`;
   const { rows } = await sql<{ uuid: string }>`
-    insert into join_session (state, origin, programme, person_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
-    select 'ordering', 'checkout', ${product.programme!}, ${person.id}, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
+    insert into join_session (state, origin, programme, person_id, upsell_product_id, revision, lines, address_hash)
+    select 'ordering', 'checkout', ${product.programme!}, ${person.id}, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
     where ${isUnderLimit}
     returning uuid`.execute(deps.database);
   if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });

@@ -128,7 +128,7 @@ const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     case when letter.email is not null then array[letter.email]
       when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
-      when letter.kind = 'code' and session.is_checkout_only then ${payerEmails}
+      when letter.kind = 'code' and session.origin = 'checkout' then ${payerEmails}
       else ${letterEmails} end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination", session.proven_at is not null as "isProven",
     ${firstName} as "firstName", session.paid_at as "paidAt",

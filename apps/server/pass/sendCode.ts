@@ -47,7 +47,7 @@ export async function sendCode(
  */
 async function countedFor({ database }: Deps, sessionUuid: string): Promise<string> {
   const { rows } = await sql<{ key: string }>`
-    select case when is_checkout_only then 'person ' || person_id else uuid::text end as key
+    select case when origin = 'checkout' then 'person ' || person_id else uuid::text end as key
     from join_session where uuid = ${sessionUuid} and person_id is not null`.execute(database);
   return rows[0]?.key ?? sessionUuid;
 }

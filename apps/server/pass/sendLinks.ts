@@ -102,7 +102,7 @@ async function joinsOf(
         from person join join_session own on own.person_id = person.id
           cross join lateral (values (person.profile ->> 'personalEmail'), (person.email)) as known (email)
         where ${hasEmail(email)} and lower(known.email) = ${email}
-          and own.is_checkout_only and own.state = 'paid' and own.details is null and person.details is null
+          and own.origin = 'checkout' and own.state = 'paid' and own.details is null and person.details is null
       ) as found
       join join_session session using (uuid) left join person on person.id = session.person_id
       where ${hasNotEnded}

@@ -24,7 +24,7 @@ export function isOpenTo(holding: Holding): RawBuilder<boolean> {
  * (docs/decisions/0035).
  */
 export function seesJoiner({ proven }: Holding): RawBuilder<boolean> {
-  return sql<boolean>`(${proven}::boolean or not is_checkout_only)`;
+  return sql<boolean>`(${proven}::boolean or origin <> 'checkout')`;
 }
 
 /** SQL for whether the query's `join_session` is among the `joins` in the browser's cookie and the browser holds it. */

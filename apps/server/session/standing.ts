@@ -14,7 +14,6 @@ export interface JoinStanding {
   state: JoinSessionState;
   programme: string;
   origin: string;
-  isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
    * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has already skipped or
@@ -36,7 +35,6 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     state: JoinSessionState;
     programme: string;
     origin: string;
-    is_checkout_only: boolean;
     upgrade: string;
     upsell_product_id: number | null;
     in_window: boolean;
@@ -48,7 +46,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     owns_upgrade: boolean;
     is_proven: boolean;
   }>`
-    select state, programme, origin, is_checkout_only, upgrade, upsell_product_id,
+    select state, programme, origin, upgrade, upsell_product_id,
       coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
       (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
       exists (select from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' and saves_card is not false) as has_saved_card,
@@ -71,7 +69,6 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     state: row.state,
     programme: row.programme,
     origin: row.origin,
-    isCheckoutOnly: row.is_checkout_only,
     paymentIntent: row.intent_id,
     upgrade,
     hasTranscript: row.has_transcript,

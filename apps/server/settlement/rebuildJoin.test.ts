@@ -171,7 +171,7 @@ test('a join that is made again is the one that was lost, by whatever way it cam
   const joins = async () =>
     (
       await sql`
-        select uuid, state, origin, programme, case when not made_contact then contact_id end as contact, school, is_checkout_only, has_agreed_to_policies, revision
+        select uuid, state, origin, programme, case when not made_contact then contact_id end as contact, school, has_agreed_to_policies, revision
         from join_session join person on person.id = person_id where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
         server.deps.database,
       )

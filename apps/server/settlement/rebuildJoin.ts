@@ -90,7 +90,6 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
           person_id: await personAgain(trx, contactId, typed),
           school,
           details: typed && JSON.stringify(typed),
-          is_checkout_only: origin === 'checkout',
           has_agreed_to_policies: true,
           revision,
           created_at: intent.createdAt,

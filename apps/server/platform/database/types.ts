@@ -113,7 +113,6 @@ export interface JoinSessionTable {
   school: string | null;
   details: Json<StudentDetails> | null;
   lines: ColumnType<OpenLine[], string | undefined, string>;
-  is_checkout_only: Generated<boolean>;
   has_agreed_to_policies: Generated<boolean>;
   /**
    * The sentence of the guardian consent that the joiner agreed to, and the time of the first agreement. Both are null if the

@@ -109,7 +109,6 @@ create table join_session (
   school text,
   -- The student details as they were typed in this join, cleaned and valid.
   details jsonb,
-  is_checkout_only boolean not null default false,
   has_agreed_to_policies boolean not null default false,
   -- The sentence of the guardian consent that the joiner agreed to, and when.
   guardian_consent text,
