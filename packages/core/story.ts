@@ -3,8 +3,8 @@ import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
 /**
- * The steps of a join that the database records (by triggers). Steps recorded in the same transaction have
- * the same time and are shown in this order.
+ * The steps of a join: its start, and those that the database records. Steps recorded in the same transaction have the same time
+ * and are shown in this order.
  */
 export const storySteps = [
   'started',
@@ -46,8 +46,8 @@ export const storySteps = [
 export type StoryStep = (typeof storySteps)[number];
 
 /**
- * Who caused a step. `induct`: the server itself, in background work. `record`: unknown, because the step is older than the
- * recording of steps and was derived later from other rows.
+ * Who caused a step. `induct`: the server itself, in background work. `record`: unknown, because the join was erased and the step
+ * was derived from the rows that stay.
  */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 

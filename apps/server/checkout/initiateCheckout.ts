@@ -95,10 +95,16 @@ export async function initiateCheckout(
         and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
     : sql`true`;
   const { rows } = await sql<{ uuid: string }>`
-    insert into join_session (state, origin, programme, person_id, upsell_product_id, revision, lines, address_hash)
-    select 'ordering', 'checkout', ${product.programme!}, ${person.id}, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
-    where ${isUnderLimit}
-    returning uuid`.execute(deps.database);
+    with started as (
+      insert into join_session (state, origin, programme, person_id, upsell_product_id, revision, lines, address_hash)
+      select 'ordering', 'checkout', ${product.programme!}, ${person.id}, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
+      where ${isUnderLimit}
+      returning uuid, revision, lines
+    ), told as (
+      insert into join_event (session_uuid, step, cause, detail)
+      select uuid, 'order_changed', 'joiner', jsonb_build_object('revision', revision, 'lines', lines) from started
+    )
+    select uuid from started`.execute(deps.database);
   if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
   if (person.made_contact && !(isUpgrade && person.holdings.holdsMembership))
     await partUnproven(deps.database, person.id);

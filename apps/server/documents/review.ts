@@ -163,8 +163,9 @@ export async function recordReview(
   // here.
   if (isAgain && reason !== null && !isFinal)
     await sql`
-      select record_event(${join}, 'document_rejected', 'staff',
-        jsonb_build_object('document', id, 'kind', kind, 'bytes', size_bytes, 'reason', reason, 'isFinal', is_final))
+      insert into join_event (session_uuid, step, cause, detail)
+      select ${join}, 'document_rejected', 'staff',
+        jsonb_build_object('document', id, 'kind', kind, 'bytes', size_bytes, 'reason', reason, 'isFinal', is_final)
       from document where id = any(${ids}::uuid[])`.execute(trx);
   await tellHubspot(trx, join);
   await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);

@@ -166,7 +166,7 @@ function writeCorrection(
       await tellHubspotOf(trx, [...told, ...(await toldWithPerson(trx, personId))], personId);
       if (isOtherEmail) await leaveGuests(trx, personId);
       for (const uuid of joins)
-        await sql`select record_event(${uuid}::uuid, 'details_corrected', 'joiner', ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
+        await sql`insert into join_event (session_uuid, step, cause, detail) values (${uuid}, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
           trx,
         );
       await tellOfLikelySame(trx, joins);

@@ -256,7 +256,7 @@ async function plant(mark: string, beforeMerges: () => Promise<void> = async () 
   await sql`
     update join_session set crm_refusal = ${mark}, crm_known = ${JSON.stringify({ mark })}, guardian_consent = ${mark}, address_hash = ${mark}
     where uuid = any(${[paid.uuid, left.uuid, own.uuid]}::uuid[])`.execute(database);
-  await sql`select record_event(${paid.uuid}::uuid, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
+  await sql`insert into join_event (session_uuid, step, cause, detail) values (${paid.uuid}, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
     database,
   );
   await sql`insert into staff_notice (kind, message) values ('test', ${`A letter to ${email('second')} came back.`})`.execute(

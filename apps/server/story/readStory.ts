@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { type StoryCause, type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
+import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Returns the recorded steps of a join, the oldest first. If the join began before steps were recorded, earlier steps are derived
- * from its rows. Returns null if there is no such join.
+ * Returns the steps of a join, the oldest first: its start, which its row tells, and those that were recorded. The record of an
+ * erased join was removed, so its earlier steps are derived from the rows that stay. Returns null if there is no such join.
  */
 export async function readStory(
   { database }: Pick<Deps, 'database'>,
@@ -12,32 +12,26 @@ export async function readStory(
 ): Promise<StoryLine[] | null> {
   const session = await database
     .selectFrom('join_session')
-    .select('uuid')
+    .select(['created_at', 'origin', 'programme', 'erased_at'])
     .where('uuid', '=', uuid)
     .executeTakeFirst();
   if (!session) return null;
   const recorded: StoryEvent[] = await database
     .selectFrom('join_event')
-    .select(['at', 'step', causeOfStep.as('cause'), 'actor', 'detail'])
+    .select(['at', 'step', 'cause', 'actor', 'detail'])
     .where('session_uuid', '=', uuid)
     .orderBy('id')
     .execute();
-  if (recorded[0]?.step === 'started') return tellStory(recorded);
+  const { created_at, origin, programme, erased_at } = session;
+  if (erased_at === null)
+    return tellStory([
+      { at: created_at, step: 'started', cause: 'joiner', actor: null, detail: { origin, programme } },
+      ...recorded,
+    ]);
   const first = recorded[0]?.at.getTime() ?? Number.POSITIVE_INFINITY;
   const before = (await eventsFromRows(database, uuid)).filter(({ at }) => at.getTime() < first);
   return tellStory([...before, ...recorded]);
 }
-
-/**
- * SQL for the cause of a recorded step. The triggers record staff as the cause of every link of a join to a contact, and Stripe
- * as the cause of every change of a refund. Two cases are corrected here: a link without a staff member's name was made by the
- * server, after a merge in HubSpot; a cancelled refund without Stripe's id was dropped by the server.
- */
-const causeOfStep = sql<StoryCause>`case
-  when actor is null and step = 'contact_linked' then 'induct'
-  when actor is null and step = 'refund_canceled'
-    and exists (select from refund where uuid = (detail ->> 'refund')::uuid and stripe_id is null) then 'induct'
-  else cause end`;
 
 /** Derives a join's steps and their times from its rows. */
 async function eventsFromRows(database: Deps['database'], uuid: string): Promise<StoryEvent[]> {

@@ -106,7 +106,7 @@ test('a payment that is left, disputes and refunds from the dashboard are steps 
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id, 'pm_card_visa_chargeDeclined');
   assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'ordering');
-  assert.deepEqual((await stepsOf(uuid)).slice(3), ['intent_opened', 'payment_begun', 'order_reopened']);
+  assert.deepEqual((await stepsOf(uuid)).slice(2), ['intent_opened', 'payment_begun', 'order_reopened']);
   const { intentId } = await payOrder(server, client, uuid);
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   const charge = (body as unknown as { latest_charge: string }).latest_charge;
@@ -135,22 +135,39 @@ test('a payment that is left, disputes and refunds from the dashboard are steps 
   ]);
 });
 
-test('of a join that is older than the record, the rows tell what they know, and the record goes on', async (t) => {
+test('the first order of a join by a checkout link is told', async (t) => {
+  const { data } = await server.client().call('initiateCheckout', { body: { hubspotContactId: '103' } });
+  assert.deepEqual(await storyOf(t, data.joinSessionUuid), [
+    'Started by a checkout link, programme high-school.  the joiner',
+    'Order: membership chosen: Membership, $65.00. Total $65.00.  the joiner',
+  ]);
+});
+
+/** Erases a join as far as its story goes. */
+async function eraseJoin(uuid: string): Promise<void> {
+  const { database } = server.deps;
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(database);
+  await sql`delete from join_event where session_uuid = ${uuid}`.execute(database);
+}
+
+test('of an erased join the rows tell what they know, and the record goes on', async (t) => {
   const { client, uuid } = await order();
-  await payOrder(server, client, uuid);
-  await sql`delete from join_event where session_uuid = ${uuid}`.execute(server.deps.database);
-  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  const { intentId } = await payOrder(server, client, uuid);
+  await eraseJoin(uuid);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await followPayment(server.deps, intentId);
   assert.deepEqual(await storyOf(t, uuid), [
     'Started by self-nomination, programme high-school.  from the rows',
     'Payment intent INTENT of $65.00 opened for the membership.  from the rows',
     '$65.00 paid by INTENT.  from the rows',
     'The membership is active.  from the rows',
     'The join is paid.  from the rows',
-    'Upgrade skipped.  the joiner',
+    '$65.00 of INTENT refunded (dashboard).  Stripe',
+    'The membership has ended: refunded.  Stripe',
   ]);
 });
 
-test('of a join that is older than the record, money that a bank took is not told as a refund', async (t) => {
+test('of an erased join, money that a bank took is not told as a refund', async (t) => {
   const { client, uuid } = await order();
   const { intentId } = await payOrder(server, client, uuid);
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
@@ -158,7 +175,7 @@ test('of a join that is older than the record, money that a bank took is not tol
   const dispute = await server.stripeControl('disputes', { charge });
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
-  await sql`delete from join_event where session_uuid = ${uuid}`.execute(server.deps.database);
+  await eraseJoin(uuid);
   assert.doesNotMatch((await storyOf(t, uuid)).join('\n'), /refund/i);
 });
 

@@ -444,7 +444,8 @@ create table staff_notice (
   created_at timestamptz not null default now()
 );
 
--- The story of each join, step by step (packages/core/story.ts). Written by the triggers below; nothing in it names anybody.
+-- The story of each join, step by step (packages/core/story.ts), but for its start, which its own row tells. Written by the triggers
+-- below; nothing in it names anybody.
 create table join_event (
   id bigint generated always as identity,
   session_uuid uuid not null,
@@ -452,7 +453,7 @@ create table join_event (
   step text not null,
   cause text not null,
   -- The member of staff who did it.
-  actor text,
+  actor text default nullif(current_setting('induct.actor', true), ''),
   detail jsonb
 );
 create index join_event_by_session on join_event (session_uuid);
@@ -570,52 +571,44 @@ begin
 end 
 $$;
 
--- The story. `cause` holds unless a member of staff says that it was they: set_config('induct.actor', …).
-create function record_event(session_uuid uuid, step text, cause text, detail jsonb) returns void language plpgsql as $$
-declare
-  actor text := nullif(current_setting('induct.actor', true), '');
-begin
-  insert into join_event (session_uuid, step, cause, actor, detail)
-  values (session_uuid, step, case when actor is null then cause else 'staff' end, actor, detail);
-end 
+-- The story. A step has the given cause, unless a member of staff says that it was they: set_config('induct.actor', …).
+create function unless_staff(cause text) returns text language sql stable as $$
+  select case when nullif(current_setting('induct.actor', true), '') is null then cause else 'staff' end
 $$;
 
 create function record_session_step() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'INSERT' then
-    perform record_event(new.uuid, 'started', 'joiner', jsonb_build_object('origin', new.origin, 'programme', new.programme));
-    if new.revision > 0 then
-      perform record_event(new.uuid, 'order_changed', 'joiner', jsonb_build_object('revision', new.revision, 'lines', new.lines));
-    end if;
-    return null;
-  end if;
   if new.details is distinct from old.details then
-    perform record_event(new.uuid, 'details_submitted', 'joiner', null);
+    insert into join_event (session_uuid, step, cause) values (new.uuid, 'details_submitted', unless_staff('joiner'));
   end if;
+  -- Without a member of staff it is a merge in HubSpot.
   if new.person_id is distinct from old.person_id then
-    perform record_event(new.uuid, 'contact_linked', 'staff',
+    insert into join_event (session_uuid, step, cause, detail) values (new.uuid, 'contact_linked', unless_staff('induct'),
       jsonb_build_object('contact', (select contact_id from person where id = new.person_id)));
   end if;
   if new.revision <> old.revision then
-    perform record_event(new.uuid, 'order_changed', 'joiner', jsonb_build_object('revision', new.revision, 'lines', new.lines));
+    insert into join_event (session_uuid, step, cause, detail) values (new.uuid, 'order_changed', unless_staff('joiner'),
+      jsonb_build_object('revision', new.revision, 'lines', new.lines));
   end if;
   if new.state <> old.state then
     if new.state = 'paying' then
-      perform record_event(new.uuid, 'payment_begun', 'joiner', jsonb_build_object('revision', new.revision));
+      insert into join_event (session_uuid, step, cause, detail) values (new.uuid, 'payment_begun', unless_staff('joiner'),
+        jsonb_build_object('revision', new.revision));
     elsif new.state = 'paid' then
-      perform record_event(new.uuid, 'paid', 'stripe', null);
+      insert into join_event (session_uuid, step, cause) values (new.uuid, 'paid', unless_staff('stripe'));
     elsif old.state in ('paying', 'paid') then
-      perform record_event(new.uuid, 'order_reopened', 'induct', jsonb_build_object('from', old.state));
+      insert into join_event (session_uuid, step, cause, detail) values (new.uuid, 'order_reopened', unless_staff('induct'),
+        jsonb_build_object('from', old.state));
     end if;
   end if;
   if new.upgrade <> old.upgrade then
-    perform record_event(new.uuid, case new.upgrade when 'open' then 'upgrade_reopened' else 'upgrade_' || new.upgrade end,
-      case new.upgrade when 'skipped' then 'joiner' when 'taken' then 'stripe' else 'induct' end, null);
+    insert into join_event (session_uuid, step, cause) values (new.uuid,
+      case new.upgrade when 'open' then 'upgrade_reopened' else 'upgrade_' || new.upgrade end,
+      unless_staff(case new.upgrade when 'skipped' then 'joiner' when 'taken' then 'stripe' else 'induct' end));
   end if;
   return null;
 end 
 $$;
-create trigger record_session_start after insert on join_session for each row execute function record_session_step();
 create trigger record_session_step after update on join_session for each row
   when (new.state <> old.state or new.revision <> old.revision or new.upgrade <> old.upgrade or new.details is distinct from old.details
     or (new.person_id is distinct from old.person_id and new.erased_at is null)) execute function record_session_step();
@@ -627,14 +620,16 @@ declare
   is_new boolean := tg_op = 'INSERT';
 begin
   if is_new and new.status = 'open' then
-    perform record_event(new.session_uuid, 'intent_opened', 'joiner', detail);
+    insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid, 'intent_opened', unless_staff('joiner'), detail);
   elsif is_new or new.status <> old.status then
-    perform record_event(new.session_uuid, 'intent_' || new.status, case new.status when 'canceled' then 'induct' else 'stripe' end, detail);
+    insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid, 'intent_' || new.status,
+      unless_staff(case new.status when 'canceled' then 'induct' else 'stripe' end), detail);
   elsif new.amount_cents <> old.amount_cents then
-    perform record_event(new.session_uuid, 'intent_changed', 'joiner', detail);
+    insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid, 'intent_changed', unless_staff('joiner'), detail);
   end if;
   if (is_new and new.dispute is not null) or (not is_new and new.dispute is distinct from old.dispute) then
-    perform record_event(new.session_uuid, 'dispute_' || coalesce(new.dispute, 'over'), 'stripe', detail);
+    insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid, 'dispute_' || coalesce(new.dispute, 'over'),
+      unless_staff('stripe'), detail);
   end if;
   return null;
 end 
@@ -645,7 +640,7 @@ create trigger record_payment_step after update on payment for each row
 
 create function record_membership_step() returns trigger language plpgsql as $$
 begin
-  perform record_event(new.session_uuid, 'membership_' || new.standing, 'stripe',
+  insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid, 'membership_' || new.standing, unless_staff('stripe'),
     jsonb_build_object('intent', new.payment_intent, 'productId', new.product_id, 'type', new.type));
   return null;
 end 
@@ -659,12 +654,14 @@ begin
   if new.is_dispute and (tg_op = 'INSERT' or new.status <> old.status) then
     return null;
   end if;
-  perform record_event(
+  insert into join_event (session_uuid, step, cause, detail) values (
     (select session_uuid from payment where intent_id = new.intent_id),
     case when tg_op = 'INSERT' and new.reason <> 'dashboard' then 'refund_decided'
       when tg_op = 'UPDATE' and new.status = old.status then 'refund_assigned'
       else 'refund_' || new.status end,
-    case when new.reason = 'dashboard' or tg_op = 'UPDATE' then 'stripe' else 'induct' end,
+    -- A refund that is cancelled before Stripe knows it is dropped here.
+    unless_staff(case when new.status = 'canceled' and new.stripe_id is null then 'induct'
+      when new.reason = 'dashboard' or tg_op = 'UPDATE' then 'stripe' else 'induct' end),
     jsonb_build_object('refund', new.uuid, 'intent', new.intent_id, 'cents', new.amount_cents, 'reason', new.reason, 'lines', new.lines));
   return null;
 end 
@@ -675,8 +672,9 @@ create trigger record_refund_step after update on refund for each row
 
 create function record_document_step() returns trigger language plpgsql as $$
 begin
-  perform record_event(new.session_uuid, case when tg_op = 'INSERT' then 'document_uploaded' else 'document_' || new.review end,
-    'joiner', jsonb_build_object('document', new.id, 'kind', new.kind, 'bytes', new.size_bytes, 'reason', new.reason, 'isFinal', new.is_final));
+  insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid,
+    case when tg_op = 'INSERT' then 'document_uploaded' else 'document_' || new.review end, unless_staff('joiner'),
+    jsonb_build_object('document', new.id, 'kind', new.kind, 'bytes', new.size_bytes, 'reason', new.reason, 'isFinal', new.is_final));
   return null;
 end 
 $$;
@@ -687,7 +685,8 @@ create trigger record_document_step after update on document for each row
 
 create function record_shipment_step() returns trigger language plpgsql as $$
 begin
-  perform record_event(new.session_uuid, case when new.unshipped_at is null then 'shipped' else 'unshipped' end, 'staff',
+  insert into join_event (session_uuid, step, cause, detail) values (new.session_uuid,
+    case when new.unshipped_at is null then 'shipped' else 'unshipped' end, 'staff',
     jsonb_build_object('intent', new.intent_id, 'line', new.line, 'productId', new.product_id, 'goods', new.goods));
   return null;
 end 
