@@ -9,7 +9,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { isProven } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { firstName, lastName } from '../session/person.ts';
-import { hasEmail } from '../session/words.ts';
+import { hasEmail, hasPart } from '../session/words.ts';
 import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
@@ -91,7 +91,7 @@ async function joinsOf(
         where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
         union
         select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
-        where lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
+        where ${hasPart(email)} and lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
         union
         select session_uuid, receipt_email from payment
         where lower(receipt_email) = ${email} and status = 'succeeded'

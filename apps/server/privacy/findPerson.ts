@@ -46,7 +46,7 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds all that belongs to an email:
+ * Finds all that belongs to an email, in some seconds with a million joins, since it reads all of them:
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
  * - the persons of these joins, unless a code or a link named a contact;
  * - persons whose email it is, in HubSpot or as last typed or corrected; if it is nobody's now, persons whose email it was;
@@ -63,8 +63,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
   const hash = await emailHash(database, email);
   const { rows } = await sql<Omit<Person, 'email' | 'emails' | 'atHubspot'>>`
     with typed as (
-      select uuid from join_session where details is not null and lower(details ->> 'personalEmail') = ${email}
-      union select uuid from join_session where details is not null and lower(details ->> 'schoolEmail') = ${email}
+      select uuid from join_session where ${email} in (lower(details ->> 'personalEmail'), lower(details ->> 'schoolEmail'))
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
     ), candidates as (
@@ -123,18 +122,21 @@ async function emailsOf(
       select email from join_session, ${emailsOfJoin} where uuid = any(${joins}::uuid[])
       union all select unnest(${emailsOfWords}) from person where id = any(${persons}::bigint[])) as known
     where email like '%@%'`.execute(database);
-  const others: string[] = [];
-  for (const { email: known } of rows) {
-    if (known === email) continue;
-    const { rows: isOthers } = await sql`
-      select from join_session where details is not null and uuid <> all(${joins}::uuid[])
-        and (lower(details ->> 'personalEmail') = ${known} or lower(details ->> 'schoolEmail') = ${known})
-      union all select from person where ${hasEmail(known)} and id <> all(${persons}::bigint[]) limit 1`.execute(
+  const others = rows.map(({ email: known }) => known).filter((known) => known !== email);
+  const { rows: typed } = await sql<{ email: string }>`
+    select distinct given.email from join_session,
+      lateral (values (lower(details ->> 'personalEmail')), (lower(details ->> 'schoolEmail'))) as given (email)
+    where uuid <> all(${joins}::uuid[]) and given.email = any(${others}::text[])`.execute(database);
+  const theirs = [email];
+  for (const known of others) {
+    if (typed.some((other) => other.email === known)) continue;
+    const { rows: had } = await sql`
+      select from person where ${hasEmail(known)} and id <> all(${persons}::bigint[]) limit 1`.execute(
       database,
     );
-    if (isOthers.length === 0) others.push(known);
+    if (had.length === 0) theirs.push(known);
   }
-  return [email, ...others];
+  return theirs;
 }
 
 /** Returns the keyed hash under which an erased email is recorded. */

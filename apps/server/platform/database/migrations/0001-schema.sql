@@ -39,7 +39,6 @@ create table person (
 create index person_by_likeness on person (likeness) where likeness is not null;
 create index person_by_found_contact on person (found_contact_id) where found_contact_id is not null;
 create index person_merged on person (merged_into) where merged_into is not null;
-create index person_by_email on person (lower(details ->> 'personalEmail')) where details is not null;
 create index person_to_fill on person (fill_at) where fill_at is not null;
 create index person_deleted on person (contact_id) where deleted_at is not null;
 
@@ -150,7 +149,6 @@ create index join_session_by_person on join_session (person_id, created_at) wher
 create index join_session_by_code on join_session (invitation_code) where invitation_code is not null;
 create index join_session_by_address on join_session (address_hash, created_at) where address_hash is not null;
 create index join_session_by_email on join_session (lower(details ->> 'personalEmail')) where details is not null;
-create index join_session_by_school_email on join_session (lower(details ->> 'schoolEmail')) where details is not null;
 create index join_session_crm_due on join_session (crm_next_try_at) where profile_revision <> crm_revision and crm_refusal is null;
 -- One payment of a person is under way at a time.
 create unique index join_session_one_paying on join_session (person_id) where paying_since is not null;
