@@ -43,29 +43,36 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
   const sign = (uuid: string, way: keyof Holding, secret: string = secrets[0]) =>
     createHmac('sha256', secret).update(`${WORDS[way]}\n${uuid}`).digest();
 
-  function isSigned(uuid: string, way: keyof Holding, signature: string): boolean {
-    const given = Buffer.from(signature, 'base64url');
+  function isSigned(uuid: string, way: keyof Holding, given: Buffer): boolean {
     return secrets.some((secret) => {
       const expected = sign(uuid, way, secret);
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
   }
 
-  function joinsOf(request: FastifyRequest): HeldJoin[] {
+  /** Returns the joins in the cookie; with a uuid, that join alone, since each signature costs an HMAC. */
+  function heldJoins(request: FastifyRequest, only?: string): HeldJoin[] {
     const value = parseCookie(request.headers.cookie ?? '')[NAME] ?? '';
     return value
       .split('~')
       .slice(0, MOST_BEGUN + MOST_SURE)
-      .flatMap((entry) => {
-        const [uuid = '', ...signatures] = entry.split('.').slice(0, 1 + WAYS.length);
-        const isHeld = (way: keyof Holding) => signatures.some((each) => isSigned(uuid, way, each));
-        const holding = { began: isHeld('began'), proven: isHeld('proven'), paid: isHeld('paid') };
+      .map((entry) => entry.split('.').slice(0, 1 + WAYS.length))
+      .filter(([uuid]) => only === undefined || uuid === only)
+      .flatMap(([uuid = '', ...signatures]) => {
+        const holding = { ...NOT_AT_ALL };
+        for (const signature of signatures) {
+          const given = Buffer.from(signature, 'base64url');
+          const way = WAYS.find((each) => !holding[each] && isSigned(uuid, each, given));
+          if (way) holding[way] = true;
+        }
         return WAYS.some((way) => holding[way]) ? [{ uuid, ...holding }] : [];
       });
   }
 
+  const joinsOf = (request: FastifyRequest) => heldJoins(request);
+
   function holdingOf(request: FastifyRequest, sessionUuid: string): Holding {
-    const { began, proven, paid } = joinsOf(request).find(({ uuid }) => uuid === sessionUuid) ?? NOT_AT_ALL;
+    const { began, proven, paid } = heldJoins(request, sessionUuid)[0] ?? NOT_AT_ALL;
     return { began, proven, paid };
   }
 
