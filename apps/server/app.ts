@@ -26,7 +26,7 @@ import { observeRequests, routeOf } from './platform/http/observe.ts';
 import { servePage, writePage } from './platform/http/page.ts';
 import { otherPageFile } from './platform/http/pageFiles.ts';
 import { serve } from './platform/http/routes.ts';
-import { otherHeadersOfPages, secureCalls, securePages } from './platform/http/securityHeaders.ts';
+import { headersOfCalls, otherHeadersOfPages, securePages } from './platform/http/securityHeaders.ts';
 import { shedLoad } from './platform/http/shedding.ts';
 import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
@@ -100,15 +100,13 @@ export async function buildApp(
     transform: jsonSchemaTransform,
   });
 
-  const [secureCall, securePage] = [secureCalls(config), securePages(config, page, pictureOrigins(society))];
-  const otherOfPages = otherHeadersOfPages(config);
+  const securePage = securePages(config, page, pictureOrigins(society));
+  const [ofCalls, otherOfPages] = [headersOfCalls(config), otherHeadersOfPages(config)];
   app.addHook('onRequest', (request, reply, done) => {
     const isCall = request.url.startsWith('/api/') && !request.url.startsWith(DOCS);
-    void reply.headers({
-      'x-request-id': request.id,
-      ...(isCall ? { 'cache-control': 'no-store' } : otherOfPages),
-    });
-    (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
+    void reply.headers({ 'x-request-id': request.id, ...(isCall ? ofCalls : otherOfPages) });
+    if (isCall) done();
+    else securePage(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
     // Logs the route's template (`/api/…/:uuid`) instead of the path. The path contains the session's uuid, which is a

@@ -3,19 +3,15 @@ import { REPORTS_PATH } from '#contract/calls.ts';
 import type { Config } from '../config/config.ts';
 import type { Page } from './page.ts';
 
-const everywhere = ({ hstsSubdomains }: Config) => ({
-  referrerPolicy: { policy: 'no-referrer' } as const,
-  // `includeSubDomains` is off by default, since subdomains of our host may not support https.
-  strictTransportSecurity: { includeSubDomains: hstsSubdomains },
-});
-
 /**
  * Returns a middleware that sets the security headers of pages. `pictures`: the origins of other sites from which pages may load
  * pictures.
  */
 export function securePages(config: Config, page: Page | null, pictures: readonly string[]) {
   return helmet({
-    ...everywhere(config),
+    referrerPolicy: { policy: 'no-referrer' },
+    // `includeSubDomains` is off by default, since subdomains of our host may not support https.
+    strictTransportSecurity: { includeSubDomains: config.hstsSubdomains },
     contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page, pictures) },
     // Stripe's card form opens popup windows for wallets. `same-origin` would cut the reference between popup and page.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
@@ -23,25 +19,18 @@ export function securePages(config: Config, page: Page | null, pictures: readonl
 }
 
 /**
- * Returns a middleware that sets the headers of API calls. Helmet's headers about windows, frames and plug-ins concern documents
- * only, so they are left out. If a browser shows an answer as a document nevertheless, the content security policy allows it to
- * load nothing and to be in no frame.
+ * Returns the headers of API calls. Headers about windows, frames and plug-ins concern documents only, so they are left out. If a
+ * browser shows an answer as a document nevertheless, the content security policy allows it to load nothing and to be in no frame.
  */
-export function secureCalls(config: Config) {
-  return helmet({
-    ...everywhere(config),
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-    },
-    crossOriginOpenerPolicy: false,
-    originAgentCluster: false,
-    xDnsPrefetchControl: false,
-    xDownloadOptions: false,
-    xFrameOptions: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
-  });
+export function headersOfCalls({ hstsSubdomains }: Config): Record<string, string> {
+  return {
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'strict-transport-security': `max-age=31536000${hstsSubdomains ? '; includeSubDomains' : ''}`,
+    'x-content-type-options': 'nosniff',
+  };
 }
 
 /** Headers that helmet does not set. */

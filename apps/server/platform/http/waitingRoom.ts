@@ -9,7 +9,7 @@ import { stopAccepting } from './drain.ts';
 import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
 import { HEALTHZ, type NotReady, READYZ } from './health.ts';
 import { codeOf } from './refusal.ts';
-import { secureCalls } from './securityHeaders.ts';
+import { headersOfCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
@@ -22,20 +22,18 @@ export interface WaitingRoom {
  * /healthz gets 200, /readyz gets 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
-  const secure = secureCalls(config);
   const server = createServer(async (request, response) => {
     // Reads and discards the request's body before it answers. If the server closed the connection while the body arrives, the
     // connection would be reset, and a proxy may then drop the answer.
     request.resume();
     await finished(request).catch(() => {});
     if (!request.complete) return;
-    secure(request, response, () => {});
     const path = (request.url ?? '/').split('?')[0]!;
     const id = randomUUID();
     const send = (status: number, type: string, body: string) =>
       response
         .writeHead(status, {
-          'cache-control': 'no-store',
+          ...headersOfCalls(config),
           connection: 'close',
           'x-request-id': id,
           'content-type': `${type}; charset=utf-8`,
