@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { maybeStandby } from '../config/databaseUrl.ts';
 import { watchPool } from '../metrics.ts';
@@ -78,6 +78,8 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
     pool.options.connectionTimeoutMillis = silence.connectMs;
     return pool.connect();
   };
+  // Kysely makes objects for each connection that it has not seen before.
+  const connections = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     options: pool.options,
     end: () => pool.end(),
@@ -94,28 +96,35 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
         if (!(error instanceof pg.DatabaseError)) silence.begin();
         throw asUnavailable(error);
       });
-      let fault: unknown;
-      const query = async (text: string, values: unknown[]) => {
-        // The connection is broken: any further statement, such as the rollback after a timeout, rejects at once.
-        if (fault) throw fault;
-        try {
-          const answer = await client.query(statement(text, values, silence.answerMs));
-          silence.end();
-          return answer;
-        } catch (error) {
-          const thrown = asUnavailable(error);
-          if (error instanceof pg.DatabaseError) silence.end();
-          if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) {
-            fault = thrown;
-            primary?.doubt();
-          }
-          if ((error as Error).message === NO_ANSWER) silence.begin();
-          throw thrown;
-        }
-      };
-      return { query: query as never, release: (destroy) => client.release(destroy || fault !== undefined) };
+      return connections.get(client) ?? patientConnection(client);
     },
   };
+
+  function patientConnection(client: pg.PoolClient): PostgresPoolClient {
+    let fault: unknown;
+    const query = async (text: string, values: unknown[]) => {
+      // The connection is broken: any further statement, such as the rollback after a timeout, rejects at once.
+      if (fault) throw fault;
+      try {
+        const answer = await client.query(statement(text, values, silence.answerMs));
+        silence.end();
+        return answer;
+      } catch (error) {
+        const thrown = asUnavailable(error);
+        if (error instanceof pg.DatabaseError) silence.end();
+        if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) {
+          fault = thrown;
+          primary?.doubt();
+        }
+        if ((error as Error).message === NO_ANSWER) silence.begin();
+        throw thrown;
+      }
+    };
+    const release = (destroy?: boolean | Error) => client.release(destroy || fault !== undefined);
+    const connection = { query: query as never, release };
+    connections.set(client, connection);
+    return connection;
+  }
 }
 
 /**
