@@ -90,7 +90,7 @@ for (const [path, name, title, arrived] of [
   });
 }
 
-test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone', async ({
+test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone-only', async ({
   page,
   invitation,
   stripeApi,
