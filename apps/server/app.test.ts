@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, downloads, pathOf } from '#contract/calls.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { buildApp } from './app.ts';
@@ -158,7 +159,7 @@ for (const name of Object.keys(calls) as CallName[])
         assert.deepEqual(await everything(), before);
       },
     );
-    await fc.assert(run, { numRuns: 60 });
+    await fc.assert(run, { numRuns: isLong ? 60 : 20 });
     assert.deepEqual(unhandled, []);
   });
 

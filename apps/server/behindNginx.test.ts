@@ -70,17 +70,24 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
 
   for (let round = 0; round < ROUNDS; round++) {
     for (const index of [0, 1]) {
-      const restarted = await during(async () => {
-        assert.equal(await servers[index]!.stop(), 0);
-        servers[index] = await start(ports[index]!);
-      });
-      assert.deepEqual(ofNginx(restarted), [], nginx.log());
-
-      const killed = await during(async () => {
-        await servers[index]!.kill();
-        servers[index] = await start(ports[index]!);
-      });
-      assert.ok(ofNginx(killed).length <= JOINERS, `not only what was under way: ${JSON.stringify(killed)}`);
+      // Of the two servers, `npm test` restarts one and kills the other.
+      if (isLong || index === 0) {
+        const restarted = await during(async () => {
+          assert.equal(await servers[index]!.stop(), 0);
+          servers[index] = await start(ports[index]!);
+        });
+        assert.deepEqual(ofNginx(restarted), [], nginx.log());
+      }
+      if (isLong || index === 1) {
+        const killed = await during(async () => {
+          await servers[index]!.kill();
+          servers[index] = await start(ports[index]!);
+        });
+        assert.ok(
+          ofNginx(killed).length <= JOINERS,
+          `not only what was under way: ${JSON.stringify(killed)}`,
+        );
+      }
     }
     const restart = await during(async () => {
       await database.end('SIGINT');

@@ -3,11 +3,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { printed } from '../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../tests/harness/transcripts.ts';
+import { commands } from './commands.ts';
+import { type Command, commandNamed } from './platform/command.ts';
 import { followPayment } from './refunds/followPayment.ts';
 
 const server = await sharedServer();
@@ -135,7 +138,7 @@ test('a command does not start when npm has taken an option for itself', async (
   }
 });
 
-test('what cannot be taken back is shown, and not done without a terminal or --yes', async () => {
+test('what cannot be taken back is shown, and not done without a terminal or --yes', async (t) => {
   const { uuid } = await transcriptsOn(server).uploaded();
   const { intent_id: intentId } = await server.deps.database
     .selectFrom('payment')
@@ -162,20 +165,38 @@ test('what cannot be taken back is shown, and not done without a terminal or --y
       )
     ).rows[0];
   const before = await written();
+  // The commands run in this process, as if it had no terminal.
+  const { isTTY } = process.stdin;
+  process.stdin.isTTY = false;
+  t.after(() => {
+    process.stdin.isTTY = isTTY;
+  });
+  const { deps, background, hubspot } = server;
+  const work = { deps: { ...deps, database: background }, database: background, background, hubspot };
+  const unasked = (args: readonly string[]) => {
+    const { command, rest } = commandNamed(commands as readonly Command[], args)!;
+    return printed(t, () => command.run(rest, work));
+  };
   for (const [args, shown] of [
-    [['refund', uuid], /would go back\./],
     [['refund', uuid, '--ineligible'], /would go back\./],
     [['refund', intentId], /of pi_\w+ would go back\./],
     [['refund', 'assign', refund, '--membership'], /Ends: Membership/],
     [['letters', 'retry', 'all'], /1 {2}confirmation/],
     [['documents', 'reject', uuid, '--reason', 'unreadable', '--final'], /would be rejected/],
   ] as const) {
-    const { output, code } = await operator([...args]);
-    assert.equal(code, 1, output);
-    assert.match(output, shown);
-    assert.match(output, /^Nothing was \w+: say yes, or give --yes\.$/m);
+    const { out, code } = await unasked(args);
+    assert.equal(code, 1, out);
+    assert.match(out, shown);
+    assert.match(out, /^Nothing was \w+: say yes, or give --yes\.$/m);
     assert.deepEqual(await written(), before, args.join(' '));
   }
+  const { output, code } = await operator(['refund', uuid]);
+  assert.deepEqual(
+    [code, /^Nothing was refunded: say yes, or give --yes\.$/m.test(output)],
+    [1, true],
+    output,
+  );
+  assert.deepEqual(await written(), before);
   const migrated = await operator(['migrate']);
   assert.deepEqual([migrated.code, migrated.output], [0, 'Nothing waits to be migrated.\n']);
 });

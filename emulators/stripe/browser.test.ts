@@ -6,7 +6,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, chromium, expect, type Page } from '@playwright/test';
 import type Stripe from 'stripe';
-import { findChromium } from '../../tools/local/chromium.ts';
+import { chromiumArguments, findChromium } from '../../tools/local/chromium.ts';
 import { type StripeEmulator, startStripeEmulator } from './server.ts';
 import { serveTestPage } from './test-page/serve.ts';
 import { CARDS_ONLY, CONFIRMED, clientOf } from './test-support.ts';
@@ -23,7 +23,7 @@ before(async () => {
   stripe = clientOf(emulator.url);
   browser = await chromium.launch({
     executablePath: await findChromium(),
-    args: ['--no-sandbox', '--disable-quic', '--disable-background-networking'],
+    args: ['--no-sandbox', ...chromiumArguments],
   });
 });
 after(async () => {

@@ -7,7 +7,7 @@ const PAYING_FOR = 'Paying for Jordan R.';
 const personal = /Rivera|Oak Street|\b78701\b|example\.com|Lincoln/;
 const theirs = 'Only the student can see these details.';
 
-test('a checkout link that went to a parent pays for the student, and shows their details to the student alone @phone', async ({
+test('a checkout link that went to a parent pays for the student, and shows their details to the student alone @phone-only', async ({
   page,
   invitation,
 }) => {
@@ -74,7 +74,7 @@ test('who has paid by a checkout link is offered the papers only as the member',
   await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toBeVisible();
 });
 
-test('a long name for which a checkout pays breaks, and without a name nothing is said @phone', async ({
+test('a long name for which a checkout pays breaks, and without a name nothing is said @phone-only', async ({
   page,
   invitation,
 }) => {

@@ -3,7 +3,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtur
 import { letterTo } from './passes.ts';
 import { button } from './steps.ts';
 
-test('a member corrects their email on the welcome page: the new one gets the confirmation, the old one is told @phone', async ({
+test('a member corrects their email on the welcome page: the new one gets the confirmation, the old one is told @phone-only', async ({
   page,
   complaints,
 }) => {

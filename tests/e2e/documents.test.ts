@@ -42,7 +42,7 @@ async function drop(
     await zone.dispatchEvent(type, { dataTransfer: data });
 }
 
-test('a transcript is chosen with a button, listed with its size, still there after a reload, and leads on @phone', async ({
+test('a transcript is chosen with a button, listed with its size, still there after a reload, and leads on @phone-only', async ({
   page,
 }) => {
   await openUpload(page);

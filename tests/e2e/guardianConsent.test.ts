@@ -43,6 +43,9 @@ const test = base.extend<object, { asking: string }>({
   baseURL: async ({ asking }, use) => use(asking),
 });
 
+// Each worker that runs a test of this file starts a server, so one worker runs all of them, in one project.
+test.describe.configure({ mode: 'default' });
+
 const consent = (page: Page) => page.getByRole('checkbox', { name: SENTENCE, exact: true });
 
 async function inspect(page: Page): Promise<void> {
@@ -131,13 +134,15 @@ test('Checkout by a link asks beside the policies, and Buy Now leads to what is 
   await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
 });
 
-test('a programme that does not ask shows no checkbox, beside one that does', async ({ page }) => {
+test('a programme that does not ask shows no checkbox, beside one that does @phone-only', async ({
+  page,
+}) => {
   await selfNominate(page, 'undergraduate');
   await expect(page.getByLabel('I agree to the policies')).toBeVisible();
   await expect(page.getByRole('checkbox')).toHaveCount(1);
 });
 
-test('Student Details that were loaded before the programme asked are refused, and ask then', async ({
+test('Student Details that were loaded before the programme asked are refused, and ask then @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -154,7 +159,7 @@ test('Student Details that were loaded before the programme asked are refused, a
   await save(page);
 });
 
-test('a Checkout that was loaded before the programme asked is refused, and asks then', async ({
+test('a Checkout that was loaded before the programme asked is refused, and asks then @phone-only', async ({
   page,
   complaints,
 }) => {

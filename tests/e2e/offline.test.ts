@@ -45,7 +45,7 @@ const cases: Case[] = [
   ['openPass', async (page) => linkOf(await joinElsewhere(page)), 'By a code'],
 ];
 for (const [name, arrange, there] of cases)
-  test(`a screen that waits for ${name} without a connection offers to try again @phone`, async ({
+  test(`a screen that waits for ${name} without a connection offers to try again @phone-only`, async ({
     page,
     complaints,
   }) => {
@@ -69,7 +69,7 @@ for (const [typed, lastName] of [
   ['', 'Rivera'],
   ['Smith', 'Smith'],
 ] as const)
-  test(`Student Details without a connection is ${typed ? 'left as it was typed' : 'prefilled'} by the next try @phone`, async ({
+  test(`Student Details without a connection is ${typed ? 'left as it was typed' : 'prefilled'} by the next try @phone-only`, async ({
     page,
     complaints,
   }) => {

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
-import { orderingJoin, refuse, route, selfNomination } from './arrange.ts';
+import { hold, orderingJoin, refuse, route, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
@@ -34,7 +34,7 @@ test('insufficient funds are told in the provider’s words, and the same page t
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
-test('a card that asks for authentication pays once it is given @phone', async ({ page, stripeApi }) => {
+test('a card that asks for authentication pays once it is given @phone-only', async ({ page, stripeApi }) => {
   await orderingJoin(page);
   await page.goto(CHECKOUT);
   await typeCard(page, '4000002500003155');
@@ -123,21 +123,6 @@ test('while nobody has said how a payment ended, the page does not say that it f
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
-test('while a payment is made, Start Over cannot be pressed', async ({ page }) => {
-  await orderingJoin(page);
-  await page.goto(CHECKOUT);
-  await typeCard(page);
-  const held = Promise.withResolvers<void>();
-  await page.route('**/begin-payment', async (request) => {
-    await held.promise;
-    await request.continue();
-  });
-  await button(page, 'Buy Now').click();
-  await expect(button(page, 'Start Over')).toBeDisabled();
-  held.resolve();
-  await paidIntent(page);
-});
-
 test('an upgrade that asks for authentication is charged once it is given', async ({ page, stripeApi }) => {
   const uuid = await orderingJoin(page, selfNomination);
   await page.goto(CHECKOUT);
@@ -187,7 +172,7 @@ test('a donation added after the card was typed keeps the card, the client secre
   expect(await stripeApi.taken(id)).toEqual([10234]);
 });
 
-test('a chosen donation is taken back by a second press @phone', async ({ page }) => {
+test('a chosen donation is taken back by a second press @phone-only', async ({ page }) => {
   await orderingJoin(page);
   await page.goto(CHECKOUT);
   const preset = button(page, 'Donate $25');
@@ -223,7 +208,7 @@ test('donations add up, which the block says, and each can be removed there @pho
   await expect(page.getByText(/^Receipt to jordan\..*@example\.com$/)).toBeVisible();
 });
 
-test('a failed donation is told below all the amounts @phone', async ({ page, complaints }) => {
+test('a failed donation is told below all the amounts @phone-only', async ({ page, complaints }) => {
   complaints.expectFailedRequests();
   await orderingJoin(page);
   await page.goto(CHECKOUT);
@@ -266,11 +251,17 @@ test('a total that changed in another tab is shown first, and charged only when 
   ]);
 });
 
-test('Buy Now and Upgrade Now pressed twice charge once', async ({ page, stripeApi }) => {
+test('Buy Now and Upgrade Now pressed twice charge once, and meanwhile Start Over cannot be pressed', async ({
+  page,
+  stripeApi,
+}) => {
   const uuid = await orderingJoin(page);
   await page.goto(CHECKOUT);
   await typeCard(page);
+  const release = await hold(page, 'beginPayment');
   await button(page, 'Buy Now').dblclick();
+  await expect(button(page, 'Start Over')).toBeDisabled();
+  release();
   const intent = await paidIntent(page);
   await button(page, 'Upgrade Now').dblclick();
   await expect(page).toHaveURL('/registration/congratulations');
@@ -342,7 +333,7 @@ test('what is missing in the card form is told there, and nothing is asked of th
   expect(asked).toEqual([]);
 });
 
-test('the answer to Buy Now is in view, though the button is at the lower edge of the screen @phone', async ({
+test('the answer to Buy Now is in view, though the button is at the lower edge of the screen @phone-only', async ({
   page,
   complaints,
 }) => {

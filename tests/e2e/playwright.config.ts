@@ -1,42 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, devices } from '@playwright/test';
-import { findChromium } from '../../tools/local/chromium.ts';
+import { chromiumArguments, findChromium } from '../../tools/local/chromium.ts';
 
-/** How to start the installed browser. Some flags keep it from calling its maker's servers. */
+/** How to start the installed browser. */
 const launchOptions = {
   executablePath: await findChromium(),
-  args: [
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
-    // that point before the scrolling.
-    '--disable-site-isolation-trials',
-    // The browser obeys only the last --disable-features, so this list repeats Playwright's own. The entries WebUIOmnibox… turn off
-    // web pages in the address bar, which take as long to load as a short test.
-    `--disable-features=${[
-      'AvoidUnnecessaryBeforeUnloadCheckSync',
-      'DestroyProfileOnBrowserClose',
-      'HttpsUpgrades',
-      'HttpsFirstBalancedModeAutoEnable',
-      'LensOverlay',
-      'MediaRouter',
-      'PaintHolding',
-      'ThirdPartyStoragePartitioning',
-      'AvoidCorsURLLoaderRestartOnRedirect',
-      'TcpPortRandomizationWin',
-      'OptimizationHints',
-      'NetworkTimeServiceQuerying',
-      'AimEnabled',
-      'PreconnectToSearch',
-      'WebUIOmniboxPopup',
-      'WebUIOmniboxAimPopup',
-      'WebUIOmniboxFullPopup',
-    ].join()}`,
-  ],
+  args: chromiumArguments,
 };
 
 /**

@@ -120,7 +120,7 @@ test('twenty items, each at $499.99 and some with long names, fit the order summ
   await expectAccessible(page);
 });
 
-test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on a desktop @phone', async ({
+test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on a desktop @phone-only', async ({
   page,
 }) => {
   await orderingJoin(page);

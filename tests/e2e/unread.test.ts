@@ -4,7 +4,7 @@ import { button, fillDetails, heading, save } from './steps.ts';
 
 // What a contact's record says and the form does not offer, and what was typed and cannot be right.
 
-test('what the record says and the form does not offer leaves the choice open, with what it says beside it @phone', async ({
+test('what the record says and the form does not offer leaves the choice open, with what it says beside it @phone-only', async ({
   page,
 }) => {
   const record = {
@@ -59,7 +59,7 @@ test('an email and a ZIP code that cannot be right are questioned and taken, and
   await expect(page.getByLabel('Zipcode')).toHaveValue('02139');
 });
 
-test('a member whose email cannot be written to is told so where the emails are promised @phone', async ({
+test('a member whose email cannot be written to is told so where the emails are promised @phone-only', async ({
   page,
 }) => {
   await paidJoin(page);
@@ -71,7 +71,7 @@ test('a member whose email cannot be written to is told so where the emails are 
   await expectAccessible(page);
 });
 
-test('a programme that is not open is named on Get Started, with the way to the others @phone', async ({
+test('a programme that is not open is named on Get Started, with the way to the others @phone-only', async ({
   page,
 }) => {
   await page.goto('/registration/get-started?programme=law');

@@ -33,7 +33,7 @@ async function takenFor(uuid: string): Promise<number[]> {
   return taken.flat().sort((a, b) => a - b);
 }
 
-test('a decline of the saved card offers another card, which pays the exact amount on the button @phone', async ({
+test('a decline of the saved card offers another card, which pays the exact amount on the button @phone-only', async ({
   page,
   complaints,
 }) => {

@@ -3,15 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { isLong } from '../harness/testLength.ts';
+import { testsTheSuite as skip } from '../harness/testLength.ts';
 import { broken, type Variant, variants } from './broken.ts';
 import { joinOf, type Plan, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
-
-/** Each test of the fault suite itself takes as long as a run of that suite, so `npm test` leaves these tests out. */
-const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
 /**
  * The joins that are played for each variant of broken.ts. A unit is one join, or several that are played together (plan.ts). On

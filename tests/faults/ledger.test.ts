@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testsTheSuite as skip } from '../harness/testLength.ts';
 import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
@@ -11,7 +12,7 @@ const plan = planWith([
   [joinOf({ name: 'j', known: 'prospect' })],
 ]);
 
-test('the count by hand finds each thing that does not add up', async () => {
+test('the count by hand finds each thing that does not add up', { skip }, async () => {
   const uuids = new Map<string, string>();
   const { differences } = await runPlan(plan, {
     async meddle(world, people) {

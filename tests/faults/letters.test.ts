@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testsTheSuite as skip } from '../harness/testLength.ts';
 import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
@@ -13,7 +14,9 @@ const left = joinOf({
 });
 const plan = planWith([...names.map((name) => joinOf({ name })), left].map((join) => [join]));
 
-test('the count of letters finds one that is missing, one too many, another amount, and a reminder of what is paid', async () => {
+test('the count of letters finds one that is missing, one too many, another amount, and a reminder of what is paid', {
+  skip,
+}, async () => {
   const { differences } = await runPlan(plan, {
     async meddle(world, people) {
       const uuid = (name: string) => people.find(({ join }) => join.name === name)!.uuid;

@@ -42,6 +42,7 @@ export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
     PORT: '0',
     ...settingsFor(test, databaseUrl, dataDir),
     LIMITS: 'off',
+    SHED_EVENT_LOOP_DELAY_MS: '0',
     LOG_LEVEL: 'fatal',
     ...test.env,
   };

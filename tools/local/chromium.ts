@@ -11,6 +11,40 @@ const macApps = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
+/** The arguments for the browser in tests. Some keep it from calling its maker's servers. */
+export const chromiumArguments = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
+  // that point before the scrolling.
+  '--disable-site-isolation-trials',
+  // The browser obeys only the last --disable-features, so this list repeats Playwright's own. The entries WebUIOmnibox… turn off
+  // web pages in the address bar, which take as long to load as a short test.
+  `--disable-features=${[
+    'AvoidUnnecessaryBeforeUnloadCheckSync',
+    'DestroyProfileOnBrowserClose',
+    'HttpsUpgrades',
+    'HttpsFirstBalancedModeAutoEnable',
+    'LensOverlay',
+    'MediaRouter',
+    'PaintHolding',
+    'ThirdPartyStoragePartitioning',
+    'AvoidCorsURLLoaderRestartOnRedirect',
+    'TcpPortRandomizationWin',
+    'OptimizationHints',
+    'NetworkTimeServiceQuerying',
+    'AimEnabled',
+    'PreconnectToSearch',
+    'WebUIOmniboxPopup',
+    'WebUIOmniboxAimPopup',
+    'WebUIOmniboxFullPopup',
+  ].join()}`,
+];
+
 /**
  * Returns the path of Chromium for the browser tests: CHROMIUM_PATH, otherwise an installed Chromium, otherwise one that this
  * function installs. Throws a sentence when there is none and none can be installed.

@@ -12,7 +12,7 @@ import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain, settingNames } from './settings.ts';
-import { groupsOf, startsPrograms } from './testGroups.ts';
+import { groupsOf, startsPrograms, testsLaboratory } from './testGroups.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
 
@@ -130,7 +130,7 @@ async function runNodeTests(): Promise<Counts> {
       cwd: root,
       exclude: (name) => name === 'node_modules' || name === 'e2e' || name.startsWith('dist'),
     })
-      .filter(isChosen)
+      .filter((file) => isChosen(file) && (values.long || filters.length > 0 || !testsLaboratory(file)))
       .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };

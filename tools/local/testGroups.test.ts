@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { groupsOf } from './testGroups.ts';
+import { groupsOf, testsLaboratory } from './testGroups.ts';
 
 test('up to eight test files share a process, in the order given', () => {
   const links = Array.from({ length: 9 }, (_, number) => `apps/server/links/${9 - number}.test.ts`);
@@ -24,6 +24,13 @@ test('a test file that starts whole programs, or tests what a process has once, 
     groupsOf(files),
     files.map((file) => [file]),
   );
+});
+
+test('what measures and compares is tested by `npm run test:long`, and what people meet by `npm test`', () => {
+  for (const file of ['tools/bench/flow.test.ts', 'tools/mutants/sql.test.ts', 'tools/local/drift.test.ts'])
+    assert.equal(testsLaboratory(file), true, file);
+  for (const file of ['tools/image/compose.test.ts', 'tools/local/start.test.ts', 'apps/server/app.test.ts'])
+    assert.equal(testsLaboratory(file), false, file);
 });
 
 test('no test file has a hook that runs around the tests of other files', () => {

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import { reportingChromium } from '../../../tools/local/chromium.ts';
+import { chromiumArguments, reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { reportedKinds } from './reports.ts';
 
@@ -30,7 +30,7 @@ type Open = (t: TestContext, url: string) => Promise<void>;
 const openInChromium: Open = async (t, url) => {
   const browser = await chromium.launch({
     executablePath: reporting!,
-    args: ['--short-reporting-delay', '--ignore-certificate-errors'],
+    args: [...chromiumArguments, '--short-reporting-delay', '--ignore-certificate-errors'],
   });
   t.after(() => browser.close());
   const page = await browser.newPage();
