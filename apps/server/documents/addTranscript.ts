@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
@@ -27,7 +26,7 @@ export async function addTranscript(
       if (uploadMaxBytes !== null && bytes > uploadMaxBytes) throw tooLarge(uploadMaxBytes);
     };
     checkSize(found.size);
-    const bytes = createReadStream(path);
+    const bytes = (await open(path)).createReadStream();
     try {
       return await storeFile(deps, {
         name: basename(path),
