@@ -13,6 +13,7 @@ import { postPdf } from '../../tests/harness/uploads.ts';
 import { pressReleaseOf, readMember } from './certificate/member.ts';
 import { releaseText } from './certificate/pressRelease.ts';
 import { commands } from './commands.ts';
+import { tellHubspot } from './contacts/hubspotIsToHear.ts';
 import { compose } from './letters/compose.ts';
 import { tellStaff } from './notices/tellStaff.ts';
 import { commandNamed } from './platform/command.ts';
@@ -37,9 +38,13 @@ const spoiled = Object.fromEntries(
     typeof value === 'string' && value !== '' && field !== 'personalEmail' ? hostile(value) : value,
   ]),
 );
-await sql`update join_session set details = ${JSON.stringify(spoiled)}::jsonb, profile_revision = profile_revision + 1, crm_next_try_at = now() where uuid = ${uuid}`.execute(
+await sql`update join_session set details = ${JSON.stringify(spoiled)}::jsonb where uuid = ${uuid}`.execute(
   server.deps.database,
 );
+await sql`update person set details = ${JSON.stringify(spoiled)}::jsonb where contact_id = '103'`.execute(
+  server.deps.database,
+);
+await tellHubspot(server.deps.database, uuid);
 await sql`update document set name = ${hostile('transcript.pdf')}`.execute(server.deps.database);
 await tellStaff(server.deps.database, uuid, 'test', `Join ${uuid} of ${hostile('Ann')} is one.`);
 

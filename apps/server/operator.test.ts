@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { setDelivery } from '../../tests/harness/deliver.ts';
 import { printed } from '../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
@@ -23,11 +24,12 @@ test('what comes from outside tells the terminal nothing, whichever command show
   const hostile = 'no \u001b]0;owned\u0007\u001b[31mscope\u009b2J\u202e';
   await sql`
     with typed as (
-      update join_session set crm_refusal = ${hostile}, details = details || ${JSON.stringify({ firstName: hostile })}::jsonb
+      update join_session set details = details || ${JSON.stringify({ firstName: hostile })}::jsonb
       where uuid = ${uuid} returning person_id, details)
     update person set details = typed.details from typed where person.id = person_id`.execute(
     server.deps.database,
   );
+  await setDelivery(server, uuid, sql`refusal = ${hostile}`);
   await sql`insert into staff_notice (kind, message) values ('test', ${hostile})`.execute(
     server.deps.database,
   );

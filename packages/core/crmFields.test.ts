@@ -10,16 +10,13 @@ import {
   type FieldValue,
   isSame,
   joinFields,
-  knownOfSeveral,
   laterFields,
-  mustRead,
-  propertiesForUnproven,
   propertiesToSend,
+  purchasesToSend,
 } from './crmFields.ts';
 
 const paidAt = '2026-05-04T10:20:30.123Z';
 const personal: FieldValue[] = contactFields.map((field) => ({ field, value: `a ${field}` }));
-const unpaid: FieldValue[] = [...personal, { field: 'stage', value: 'ordering' }];
 const paid: FieldValue[] = [
   ...personal,
   { field: 'stage', value: 'paid' },
@@ -45,72 +42,45 @@ const later = (status: string, items: string): FieldValue[] =>
     field,
     value: field === 'membershipStatus' ? status : field === 'items' ? items : value,
   }));
-const write = propertiesForUnproven;
-
-test('a join that is not paid writes nothing into a contact that is not proven, not even into blanks', () => {
-  assert.deepEqual(write(defaultFieldRules, unpaid, {}, {}), {
-    properties: {},
-    written: {},
-    statusInTheWay: null,
-  });
-});
+const write = purchasesToSend;
 
 test('a paid one says what was bought, and nothing of the person', () => {
-  const { properties, statusInTheWay } = write(defaultFieldRules, paid, {}, {});
-  assert.deepEqual([properties, statusInTheWay], [bought, null]);
+  assert.deepEqual(write(defaultFieldRules, paid, {}, {}).properties, bought);
 });
-
-for (const status of ['prospect', 'former', 'member'])
-  test(`a status that says ${status} stays and is told, whatever else is blank`, () => {
-    const present = { membership_status: status, amount_paid: '65' };
-    const { properties, written, statusInTheWay } = write(defaultFieldRules, paid, {}, present);
-    assert.equal(statusInTheWay, status);
-    assert.deepEqual([properties.membership_status, properties.amount_paid], [undefined, undefined]);
-    assert.deepEqual([written.membershipStatus, written.amountPaid], [undefined, undefined]);
-    assert.equal(properties.paid_at, paidAt);
-  });
 
 for (const status of ['prospect', 'former'])
-  test(`a status that says ${status} of likely the same person becomes member, and follows a refund`, () => {
-    const present = { firstname: 'SEAN', lastname: 'O’Brien', membership_status: status };
-    const named = { firstName: 'Sean', lastName: "O'Brien" };
-    const first = write(defaultFieldRules, paid, {}, present, named);
-    assert.deepEqual([first.properties.membership_status, first.statusInTheWay], ['member', null]);
-    const ended = write(
-      defaultFieldRules,
-      later('former', ''),
-      first.written,
-      { ...present, ...first.properties },
-      named,
+  test(`a status that says ${status} becomes member, follows a refund, and all else that others wrote stays`, () => {
+    const present = { membership_status: status, amount_paid: '60' };
+    const first = write(defaultFieldRules, paid, {}, present);
+    assert.deepEqual(
+      [first.properties.membership_status, first.properties.amount_paid, first.written.amountPaid],
+      ['member', undefined, undefined],
     );
+    const now = { ...present, ...first.properties };
+    const ended = write(defaultFieldRules, later('former', ''), first.written, now);
     assert.equal(ended.properties.membership_status, 'former');
-    for (const other of [
-      { ...named, firstName: 'Rory' },
-      { firstName: '', lastName: '' },
-    ])
-      assert.equal(write(defaultFieldRules, paid, {}, present, other).statusInTheWay, status);
-    assert.equal(
-      write(defaultFieldRules, paid, {}, { membership_status: status }, named).statusInTheWay,
-      status,
-    );
   });
 
-test('likely the same person whom the CRM calls a member already is told to staff: they may have paid twice', () => {
-  const named = { firstName: 'Sean', lastName: "O'Brien" };
-  const present = { firstname: 'Sean', lastname: "O'Brien", membership_status: 'member' };
-  const { written, statusInTheWay } = write(defaultFieldRules, paid, {}, present, named);
-  assert.deepEqual([written.membershipStatus, statusInTheWay], [undefined, 'member']);
+test('a status that said member already is not ours, and stays when the payer is refunded', () => {
+  const present = { membership_status: 'member' };
+  const first = write(defaultFieldRules, paid, {}, present);
+  assert.deepEqual(
+    [first.properties.membership_status, first.written.membershipStatus],
+    [undefined, undefined],
+  );
+  const now = { ...present, ...first.properties };
+  const ended = write(defaultFieldRules, later('former', ''), first.written, now);
+  assert.equal(ended.properties.membership_status, undefined);
 });
 
-test('a change that the server wrote and died before noting is taken for its own, and not told as in the way', () => {
+test('a change that the server wrote and died before noting is taken for its own', () => {
   const known = write(defaultFieldRules, paid, {}, {}).written;
-  const former = paid.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'former' } : one));
   const present = { ...bought, membership_status: 'former' };
-  const again = write(defaultFieldRules, former, known, present);
-  assert.deepEqual([again.properties, again.statusInTheWay], [{}, null]);
+  const again = write(defaultFieldRules, later('former', 'Lapel Pin'), known, present);
+  assert.deepEqual(again.properties, {});
   // The refund has failed, so the join's status is `member` again.
   const back = write(defaultFieldRules, paid, { ...known, ...again.written }, present);
-  assert.deepEqual([back.properties, back.statusInTheWay], [{ membership_status: 'member' }, null]);
+  assert.deepEqual(back.properties, { membership_status: 'member' });
 });
 
 test('what the join wrote itself follows what becomes of it, also when the server died before noting that it wrote', () => {
@@ -123,26 +93,11 @@ test('what the join wrote itself follows what becomes of it, also when the serve
     });
 });
 
-test('a status that was in the way stays so, also when the server died before noting what it wrote beside it', () => {
-  for (const status of ['prospect', 'former']) {
-    const first = write(defaultFieldRules, paid, {}, { membership_status: status });
-    const now = { membership_status: status, ...first.properties };
-    const again = write(defaultFieldRules, paid, {}, now);
-    assert.deepEqual([again.properties, again.statusInTheWay], [{}, status]);
-  }
-});
-
-test('what the join wrote of a payment that was none is corrected, nothing else is written, and nothing is told as in the way', () => {
+test('what the join wrote of a payment that was none is corrected, and nothing else is written', () => {
   const none = later('former', '').map((one) => (one.field === 'paidAt' ? { ...one, value: '' } : one));
   const { written } = write(defaultFieldRules, paid, {}, {});
   const corrected = { membership_status: 'former', store_items: '', paid_at: '' };
   assert.deepEqual(write(defaultFieldRules, none, written, bought).properties, corrected);
-  for (const held of [{}, bought])
-    assert.deepEqual(write(defaultFieldRules, none, {}, held).properties, {}, 'it wrote nothing');
-  // The payer of this join is a member by another join, and staff have since written another status to the contact.
-  const member = none.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'member' } : one));
-  const held = { ...bought, membership_status: 'honorary' };
-  assert.equal(write(defaultFieldRules, member, written, held).statusInTheWay, null);
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
@@ -169,15 +124,15 @@ test('what was told of a payment that is made again is its own: it is dated by S
     assert.equal(properties(again, held), 'left as it is', whose);
 });
 
-test('what staff wrote over it since stays, and a status is told while the payer is a member', () => {
+test('what staff wrote over it since stays, but for the status of a member', () => {
   const { written } = write(defaultFieldRules, paid, {}, {});
-  const held = { ...bought, membership_status: 'honorary' };
-  assert.equal(write(defaultFieldRules, paid, written, held).statusInTheWay, 'honorary');
-  const { properties, statusInTheWay } = write(defaultFieldRules, later('former', ''), written, held);
-  assert.deepEqual([properties, statusInTheWay], [{ store_items: '' }, null]);
+  const held = { ...bought, membership_status: 'honorary', amount_paid: '1.00' };
+  const ended = later('former', '');
+  assert.deepEqual(write(defaultFieldRules, paid, written, held).properties, { membership_status: 'member' });
+  assert.deepEqual(write(defaultFieldRules, ended, written, held).properties, { store_items: '' });
 });
 
-test("a society's never and blanks hold for a contact that is not proven, too", () => {
+test("a society's never and blanks hold for a contact that is not ours, too", () => {
   const rules = {
     ...defaultFieldRules,
     membershipStatus: { property: 'membership_status', write: 'never' as const },
@@ -185,7 +140,6 @@ test("a society's never and blanks hold for a contact that is not proven, too", 
     donation: { property: null, write: 'overwrite' as const },
   };
   const first = write(rules, paid, {}, { membership_status: 'prospect' });
-  assert.equal(first.statusInTheWay, null);
   assert.deepEqual(Object.keys(first.properties).sort(), [
     'amount_paid',
     'join_stage',
@@ -217,12 +171,12 @@ const sent = {
 
 test("a proven contact gets all that its member says, and keeps the email, the school and the invitation's code", () => {
   const values: FieldValue[] = [...personal, { field: codeField, value: 'ABC' }];
-  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, null), sent);
+  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, {}), sent);
 });
 
 test('a proven contact is told all of what it bought, and when its transcript came', () => {
   const values = paid.filter(({ field }) => (joinFields as readonly string[]).includes(field));
-  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, null), {
+  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, {}), {
     ...bought,
     transcript_received_at: paidAt,
   });
@@ -231,31 +185,44 @@ test('a proven contact is told all of what it bought, and when its transcript ca
 test('what the CRM has not, and what it has already, is not sent', () => {
   const rules = { ...defaultFieldRules, city: { property: null, write: 'overwrite' as const } };
   const values = personal.filter(({ field }) => ['city', 'state', 'zip'].includes(field));
-  assert.deepEqual(propertiesToSend(rules, values, { state: 'a state' }, null), { zip: 'a zip' });
+  assert.deepEqual(propertiesToSend(rules, values, { state: 'a state' }, {}), { zip: 'a zip' });
 });
 
-test('a field that only fills blanks waits until it is known that nothing stands there', () => {
+test('a field that only fills blanks is written where nothing stands', () => {
   const rules = { ...defaultFieldRules, city: { property: 'city', write: 'blanks' as const } };
   const values: FieldValue[] = [
     { field: 'city', value: 'Austin' },
     { field: 'state', value: 'TX' },
   ];
-  const isReadFirst = (city: string, known: CrmValues = {}) =>
-    mustRead(rules, [{ field: 'city', value: city }, values[1]!], known);
-  assert.deepEqual(
-    [
-      isReadFirst('Austin'),
-      isReadFirst('Austin', { city: 'Reno' }),
-      isReadFirst('Austin', { city: 'Austin' }),
-    ],
-    [true, true, false],
-  );
-  assert.deepEqual([isReadFirst(''), isReadFirst('', { city: 'Reno' })], [false, false]);
-  assert.equal(mustRead(defaultFieldRules, values, {}), false);
-  assert.deepEqual(propertiesToSend(rules, values, {}, null), { state: 'TX' });
   assert.deepEqual(propertiesToSend(rules, values, {}, { city: 'Reno' }), { state: 'TX' });
   for (const present of [{}, { city: '' }, { city: null }])
     assert.deepEqual(propertiesToSend(rules, values, {}, present), { city: 'Austin', state: 'TX' });
+});
+
+test('a payment of which the CRM was not told is compared with what the CRM has, and no holder is left former', () => {
+  const now = { ...bought, membership_status: 'prospect', amount_paid: '1.00' };
+  const sentBefore: CrmValues = {
+    membershipStatus: 'member',
+    amountPaid: '102.00',
+    items: 'Lapel Pin',
+    paidAt,
+  };
+  const values = (at: string, status = 'member') =>
+    later(status, 'Lapel Pin').map((one) => (one.field === 'paidAt' ? { ...one, value: at } : one));
+  const written = (at: string, present: object, status?: string) => {
+    const all = propertiesToSend(defaultFieldRules, values(at, status), sentBefore, { ...present });
+    return [all.membership_status, all.amount_paid];
+  };
+  assert.deepEqual(written(paidAt, now), [undefined, undefined]);
+  assert.deepEqual(written('2026-06-04T10:20:30.123Z', now), ['member', '102.00']);
+  assert.deepEqual(written(paidAt, { ...now, membership_status: 'former' }), ['member', undefined]);
+  const told = { ...sentBefore, membershipStatus: 'former' };
+  const ended = values('2026-06-04T10:20:30.123Z', 'former');
+  assert.equal(
+    propertiesToSend(defaultFieldRules, ended, told, { membership_status: 'member' }).membership_status,
+    undefined,
+    'an end that was told is not told to the contact into which it was merged',
+  );
 });
 
 test('a society that made its properties before there were upgrades, donations and items to tell need not add them', () => {
@@ -264,14 +231,16 @@ test('a society that made its properties before there were upgrades, donations a
     assert.ok(!laterFields.includes(field));
 });
 
-test('nothing that the member left empty is blanked; what the join wrote of its own is, when it is gone', () => {
+test('nothing that the member left empty is blanked; what was bought is, when it is gone and staff have not changed it', () => {
   const values: FieldValue[] = [
     { field: 'city', value: '' },
     { field: 'items', value: '' },
     { field: 'upgrade', value: '' },
   ];
   const known = { city: 'Austin', items: 'Lapel Pin' };
-  assert.deepEqual(propertiesToSend(defaultFieldRules, values, known, null), { store_items: '' });
+  const written = (present: object) => propertiesToSend(defaultFieldRules, values, known, { ...present });
+  assert.deepEqual(written({ city: 'Austin', store_items: 'Lapel Pin' }), { store_items: '' });
+  assert.deepEqual(written({ store_items: 'Two Pins' }), {});
 });
 
 test('numbers and times are compared as such', () => {
@@ -308,54 +277,24 @@ const properties = Object.values(defaultFieldRules).map(({ property }) => proper
 const held = fc.dictionary(fc.constantFrom(...properties), word);
 const wrote = fc.dictionary(fc.constantFrom(...crmFields), word);
 
-test('whatever is joined, held and known: an unproven contact gets nothing of a person, and nothing over what others wrote', () => {
+test('whatever is joined, held and known: a contact that is not ours gets nothing of a person, and nothing but member over what others wrote', () => {
   fc.assert(
     fc.property(values, wrote, held, (values, written, present) => {
-      const write = propertiesForUnproven(defaultFieldRules, values, written as CrmValues, present);
-      const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
-      const isPaid = paidAt !== undefined && paidAt !== '';
+      const write = purchasesToSend(defaultFieldRules, values, written as CrmValues, present);
       const isNoted = joinFields.some((one) => one !== 'transcriptReceivedAt' && one in written);
-      if (!isPaid && !(paidAt === '' && isNoted)) assert.deepEqual(write.properties, {});
-      for (const property of Object.keys(write.properties)) {
+      for (const [property, value] of Object.entries(write.properties)) {
         assert.ok(property in bought || property === 'upgrade_name', property);
         const field = crmFields.find((field) => defaultFieldRules[field].property === property)!;
         const standing = present[property] ?? '';
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
-        assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
+        assert.ok(standing === '' || isOwn || value === 'member', `${property} was ${standing}`);
       }
-      // If the payer is a member, either the CRM's status is set to `member`, or it is `member` already, or the conflicting status
-      // is reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
-      if (isPaid && status === 'member')
-        assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);
-      else assert.equal(write.statusInTheWay, null);
+      if (status === 'member') {
+        const isWritten = write.written.membershipStatus === status;
+        assert.ok(isWritten || present.membership_status === status);
+      }
     }),
     { numRuns: 2_000 },
   );
-});
-
-test('of a contact that several joins write, only status and stage are known as one of them wrote them', () => {
-  const own: CrmValues = {
-    membershipStatus: 'member',
-    stage: 'paid',
-    membership: 'Membership',
-    donation: '25.00',
-  };
-  const rules = { ...defaultFieldRules, items: { ...defaultFieldRules.items, property: null } };
-  const present = Object.fromEntries(
-    joinFields.flatMap((field) => {
-      const { property } = rules[field];
-      return property === null || field === 'donation' ? [] : [[property, `${field} there`]];
-    }),
-  );
-  const others = joinFields.filter(
-    (field) => !['membershipStatus', 'stage', 'donation', 'items'].includes(field),
-  );
-  assert.deepEqual(knownOfSeveral(rules, own, present), {
-    membershipStatus: 'member',
-    stage: 'paid',
-    donation: '',
-    items: '',
-    ...Object.fromEntries(others.map((field) => [field, `${field} there`])),
-  });
 });

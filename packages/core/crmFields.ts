@@ -1,6 +1,4 @@
 import { type ContactField, contactFields } from './contact.ts';
-import { nameKey } from './personKeys.ts';
-import type { StudentDetails } from './studentDetails.ts';
 
 /** The fields about the join that are written to the CRM, in addition to the contact's own fields. */
 export const joinFields = [
@@ -19,7 +17,7 @@ export const joinFields = [
  * joins are written without the field. If the CRM lacks any other property, joins are refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
-/** Fields that a paid join may write into a contact that is not its proven contact. */
+/** Fields that are written into a contact that only has the payer's email and name. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
 /**
  * The longest time (ms) from a payment to its confirmation in our database, as long as Stripe answers. If neither the browser nor
@@ -28,6 +26,11 @@ const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !
 const CONFIRMED_AFTER_MS = 600_000;
 /** The field by which invitations are found. This field is read and never written. */
 export const codeField = 'invitationCode';
+
+/** The value that the field `membershipStatus` has for a member. */
+export const MEMBER = 'member';
+/** The value that the field `membershipStatus` has for a former member. */
+export const FORMER = 'former';
 
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
@@ -91,99 +94,75 @@ export interface FieldValue {
 export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
+const isJoinField = (field: CrmField) => (joinFields as readonly CrmField[]).includes(field);
+
 /**
- * Returns the values to write to a join's proven contact, by CRM property. Empty values are sent only for {@link joinFields}.
- * - `known`: for each field, the value that we last read from the CRM or wrote to it. A value of the join that equals the known
- *   one is not sent again, so that staff's later edits in the CRM stay.
- * - `present`: the CRM's current values; null if they were not read. A field with the rule `blanks` is sent only if `present` was
- *   read and has no value for this field.
+ * Returns the values to write into a contact that is ours, by CRM property. A value is written if it differs from what the CRM had of
+ * the field when we last wrote or read it, so that staff's later edits in the CRM stay. An empty value is written over our own alone.
+ * - `sent`: what the CRM had, by field.
+ * - `present`: what the CRM has now, by property.
+ *
+ * After a payment that the CRM was not told of, what was bought is compared with what the CRM has now. Of the status only `member` is,
+ * and at any time with `former`, since whoever holds a membership is never `former`.
  */
 export function propertiesToSend(
   rules: FieldRules,
   values: readonly FieldValue[],
-  known: CrmValues,
-  present: Held | null,
+  sent: CrmValues,
+  present: Held,
 ): Record<string, string> {
   const properties: Record<string, string> = {};
+  const paidAt = values.find(({ field }) => field === 'paidAt')?.value ?? '';
+  const isPaidAnew = paidAt !== '' && !isSame(sent.paidAt ?? '', paidAt);
   for (const { field, value } of values) {
     const { property, write } = rules[field];
-    if (property === null || write === 'never' || (known[field] ?? '') === value) continue;
-    if (value === '' && !(joinFields as readonly CrmField[]).includes(field)) continue;
-    if (write === 'blanks' && (!present || present[property])) continue;
+    if (property === null || write === 'never') continue;
+    const held = present[property] ?? '';
+    const before = sent[field] ?? '';
+    const isCompared =
+      field === 'membershipStatus'
+        ? value === MEMBER && (isPaidAnew || held === FORMER)
+        : isPaidAnew && isJoinField(field);
+    if (isSame(isCompared ? held : before, value)) continue;
+    if (value === '' && !(isJoinField(field) && held !== '' && isSame(held, before))) continue;
+    if (write === 'blanks' && held !== '') continue;
     properties[property] = value;
   }
   return properties;
 }
 
-/** The write to a contact that has the payer's email but is not proven to be the payer. */
-export interface UnprovenWrite {
-  properties: Record<string, string>;
-  /**
-   * The join's values that the CRM has after this write, by field: the values that the write sets, and equal values that the CRM
-   * had before.
-   */
-  written: CrmValues;
-  /**
-   * The CRM's membership status, if this join would write `member` now but did not write the status that the CRM has. That status
-   * is left as it is, and staff must look at it. Otherwise null.
-   */
-  statusInTheWay: string | null;
-}
-
 /**
- * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
- * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its
- * purchases, but only where the CRM has no value or still has the value that this join wrote earlier (`written`). No join writes
- * a personal field, an address or consent to such a contact. If the contact is likely the same person (`details` and the contact
- * have one name), the status `member` is written over any other: whoever holds a membership is never `former`.
+ * Returns the values to write into a contact that only has the payer's email and name, by CRM property, and our values that the CRM
+ * has then, by field. Only what was bought is written, where the CRM has nothing or still has ours (`sent`); never a name, an address
+ * or consent. `member` is written over any status.
  */
-export function propertiesForUnproven(
+export function purchasesToSend(
   rules: FieldRules,
   values: readonly FieldValue[],
-  written: CrmValues,
+  sent: CrmValues,
   present: Held,
-  details: Pick<StudentDetails, 'firstName' | 'lastName'> | null = null,
-): UnprovenWrite {
-  const write: UnprovenWrite = { properties: {}, written: {}, statusInTheWay: null };
+): { properties: Record<string, string>; written: CrmValues } {
+  const properties: Record<string, string> = {};
+  const written: CrmValues = {};
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
-  const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
-  const isNoted = purchaseFields.some((field) => field in written);
-  // `paidAt` is missing if the join was never paid: then nothing is written. It is empty if the join was recorded as paid by
-  // mistake: then what was written about that payment is corrected, if anything was.
-  if (paidAt === undefined || (paidAt === '' && !isNoted)) return write;
-  const isAlike =
-    details !== null &&
-    (['firstName', 'lastName'] as const).every((field) => isSameName(heldOf(field), details[field]));
-  // If the CRM has this payment's time but no record says that this join wrote it, the join did write it: the server died before
-  // it made the record, or a restore has lost the record.
-  const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
+  const paidAt = values.find(({ field }) => field === 'paidAt')?.value ?? '';
+  // If the CRM has this payment's time but no record says that we wrote it, we did: the server died before it made the record, or a
+  // restore has lost the record.
+  const isUnrecorded =
+    paidAt !== '' && !purchaseFields.some((field) => field in sent) && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
-    const { property, write: rule } = rules[field];
-    if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
+    const { property, write } = rules[field];
+    if (property === null || write === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
-    const before = written[field];
-    // An earlier write of this join that was not recorded may have left another status as it was (`statusInTheWay`). So the
-    // present status counts as written by this join only if it is `member`.
-    const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
-    // The server may also have died between a later write of this join and the record of that write. Then the CRM already has the
-    // value that the join would write now.
-    const hasValue = (isOfThisPayment || before !== undefined) && isSame(held, value);
-    const isOurs = mayBeUnrecorded || hasValue || isSame(held, before ?? '');
-    const isMember = field === 'membershipStatus' && value === 'member' && paidAt !== '';
-    const mayWriteOver = isOurs || (isMember && isAlike && held !== 'member');
-    if (held !== '' && (!mayWriteOver || rule === 'blanks')) {
-      if (isMember && !isOurs) write.statusInTheWay = held;
-      continue;
-    }
-    if (!isSame(held, value)) write.properties[property] = value;
-    write.written[field] = value;
+    const isOurs = isUnrecorded || isSame(held, sent[field] ?? '');
+    const isMember = field === 'membershipStatus' && value === MEMBER;
+    if (held !== '' && !isSame(held, value) && (!(isOurs || isMember) || write === 'blanks')) continue;
+    // A value that the CRM had already, and of which no record says that we wrote it, is not ours.
+    if (isSame(held, value) && held !== '' && sent[field] === undefined && !isUnrecorded) continue;
+    if (!isSame(held, value)) properties[property] = value;
+    written[field] = value;
   }
-  return write;
-}
-
-/** Whether two names have one key (personKeys.ts). An empty name is like nobody's. */
-function isSameName(one: string, other: string): boolean {
-  return nameKey(one) !== '' && nameKey(one) === nameKey(other);
+  return { properties, written };
 }
 
 /**
@@ -196,18 +175,6 @@ export function tellsPayment(held: string, paidAt: string): boolean {
   if (!isTime(held) || !paidAt.endsWith('.000Z')) return false;
   const confirmedAfterMs = Date.parse(held) - Date.parse(paidAt);
   return confirmedAfterMs >= 0 && confirmedAfterMs <= CONFIRMED_AFTER_MS;
-}
-
-/**
- * Returns the known values (see {@link propertiesToSend}) of a contact to which several joins write their purchases. `known` has
- * what one of these joins wrote, and another join may have overwritten it. So the fields of {@link joinFields} get the CRM's
- * present values, except status and stage. Status and stage stay as in `known`: a status that equals the known one is not sent
- * again, so that staff's later edits stay.
- */
-export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
-  const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');
-  const held = shared.map((field) => [field, present[rules[field].property ?? ''] ?? '']);
-  return { ...known, ...Object.fromEntries(held) };
 }
 
 /** Whether two values are the same to the CRM, which may return numbers and times in another format. */
@@ -224,11 +191,4 @@ function isNumber(value: string): boolean {
 
 function isTime(value: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T/.test(value);
-}
-
-/** Whether the CRM must be read before these values can be written, because a field with the rule `blanks` has a new value. */
-export function mustRead(rules: FieldRules, values: readonly FieldValue[], known: CrmValues): boolean {
-  return values.some(
-    ({ field, value }) => rules[field].write === 'blanks' && value !== '' && known[field] !== value,
-  );
 }

@@ -38,7 +38,7 @@ const found: Record<string, Partial<Join>[]> = {
   'a database that breaks off ends no server': (
     ['commit:before', 'retrieveIntent:after', 'updateIntent:before'] as const
   ).map((point) => ({ breakOff: { point }, changes: 'donation', changesWhen: 'looking' })),
-  'whose email is known is a member at HubSpot where no status stood or the name is theirs, and elsewhere a notice':
+  'whose email is known is a member at HubSpot: in that contact if it has no name or theirs, otherwise in one of their own':
     [
       ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [
         { known },

@@ -155,7 +155,7 @@ async function stuck(
  * - No other contact may be a member.
  *
  * A contact that was found by its email alone and has another name than the holder keeps its earlier status. Staff must then have a
- * notice about this contact (docs/decisions/0020-contacts-that-are-not-proven.md).
+ * notice about this contact (docs/decisions/0020-hubspot-is-a-projection.md).
  */
 async function atHubspot(
   world: World,
@@ -173,32 +173,33 @@ async function atHubspot(
     if (contact?.status !== 'member')
       add('no member at HubSpot', session_uuid, `contact ${contact_id} is ${contact?.status ?? 'nobody'}`);
   }
-  const { rows: notices } = await world.database.query<{ session_uuid: string }>(
-    `select session_uuid from staff_notice where kind = 'unproven_contact'`,
-  );
   for (const { join, uuid } of people) {
     if (join.contact !== null || uuid === null) continue;
     const holds = memberships.some(({ session_uuid, contact_id }) => session_uuid === uuid && !contact_id);
-    const emails = [emailOf(join.name), emailOf(join.name, '.changed')];
-    const theirs = contacts.filter(({ email }) => email !== null && emails.includes(email));
-    const members = theirs.filter(({ status }) => status === 'member');
-    const before = join.known === 'blank' ? null : join.known;
-    const isInTheWay = before !== null && theirs.some(({ status }) => status === before);
-    const isAlike = before === 'former';
-    if (before !== null && !isInTheWay && !(holds && isAlike))
+    const emails: unknown[] = [emailOf(join.name), emailOf(join.name, '.changed')];
+    const ofEmail = contacts.filter(
+      (one) => emails.includes(one.email) || emails.includes(one.personalEmail),
+    );
+    // A prospect has another name: the joiner gets a contact of their own beside it.
+    const isOthers = (one: (typeof contacts)[number]) =>
+      join.known === 'prospect' && one.personalEmail === null;
+    const isKept = ofEmail.some(
+      (one) => one.status === join.known && (join.known === 'former' || isOthers(one)),
+    );
+    if (join.known !== null && join.known !== 'blank' && !isKept && !(holds && join.known === 'former'))
       add(
         'written over at HubSpot',
         uuid,
-        `a contact of ${emails[0]} was ${before} before; now: ${theirs.map(({ id, status }) => `${id} ${status}`).join(', ')}`,
+        `a contact of ${emails[0]} was ${join.known} before; now: ${ofEmail.map(({ id, status }) => `${id} ${status}`).join(', ')}`,
       );
     if (!holds) continue;
+    const members = ofEmail.filter((one) => one.status === 'member' && !isOthers(one));
     for (const { id } of members) rightly.add(id);
-    const isNotice = notices.some(({ session_uuid }) => session_uuid === uuid);
-    if (members.length !== 1 && !(members.length === 0 && isInTheWay && !isAlike && isNotice))
+    if (members.length !== 1)
       add(
         'no member at HubSpot',
         uuid,
-        `${members.length} of ${theirs.length} contacts of ${emails[0]} are members; notice: ${isNotice}`,
+        `${members.length} of ${ofEmail.length} contacts of ${emails[0]} are members`,
       );
   }
   const byContact = new Map(
@@ -209,9 +210,9 @@ async function atHubspot(
   for (const { id, email, status } of contacts)
     if (status === 'member' && !rightly.has(id))
       add('member at HubSpot alone', byContact.get(id) ?? '', `contact ${id}, ${email}`);
-  const { rows: refused } = await world.database.query<{ uuid: string; crm_refusal: string | null }>(
-    'select uuid, crm_refusal from join_session where crm_refusal is not null or profile_revision <> crm_revision',
+  const { rows: refused } = await world.database.query<{ uuid: string; refusal: string | null }>(
+    "select coalesce((select min(uuid::text) from join_session where join_session.person_id = crm_delivery.person_id), 'person ' || person_id) as uuid, refusal from crm_delivery where due_at is not null",
   );
-  for (const { uuid, crm_refusal } of refused)
-    add('not told to HubSpot', uuid, crm_refusal ?? 'it is due and was not sent');
+  for (const { uuid, refusal } of refused)
+    add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
 }

@@ -91,7 +91,9 @@ export interface World {
   ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
   /** Returns all contacts in HubSpot, read page by page. */
-  contacts(): Promise<{ id: string; email: string | null; status: string | null }[]>;
+  contacts(): Promise<
+    { id: string; email: string | null; personalEmail: string | null; status: string | null }[]
+  >;
   /** Writes a contact's status in HubSpot, as staff do. */
   setStatus(contactId: string, status: string): Promise<void>;
   /** Tells HubSpot about every join that is due, until none is left. */
@@ -234,23 +236,26 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       everything: (kind) => listStripe(stripeUrl, kind, ask),
       requests: () => requestsTo(stripeUrl),
       async contacts() {
-        const all = await listContacts(hubspotUrl, ['email', 'membership_status']);
-        return all.map(({ id, properties: { email, membership_status: status } }) => ({
-          id,
-          email: email ?? null,
-          status: status || null,
-        }));
+        const all = await listContacts(hubspotUrl, ['email', 'personal_email', 'membership_status']);
+        return all.map(
+          ({ id, properties: { email, personal_email: personalEmail, membership_status: status } }) => ({
+            id,
+            email: email || null,
+            personalEmail: personalEmail || null,
+            status: status || null,
+          }),
+        );
       },
       async setStatus(contactId, status) {
         await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties: { membership_status: status } });
       },
       async tellHubspot() {
-        const due = `profile_revision <> crm_revision and crm_refusal is null`;
+        const due = `due_at is not null and refusal is null`;
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          if (round % 20 === 0) await makeDue('join_session', 'uuid', 'crm_next_try_at', due);
+          if (round % 20 === 0) await makeDue('crm_delivery', 'person_id', 'due_at', due);
           while ((await pushDue(wired.deps, wired.hubspot)).taken > 0);
-          const { rowCount } = await database.query(`select from join_session where ${due} limit 1`);
+          const { rowCount } = await database.query(`select from crm_delivery where ${due} limit 1`);
           if (rowCount === 0) return;
           await pause(100);
         }
@@ -373,7 +378,7 @@ function invitedContacts(contacts: number): SeedContact[] {
 
 /**
  * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that the joiner is the
- * same person as the contact. A former member has the joiner's name, too; the others have none.
+ * same person as the contact. A former member has the joiner's name, a prospect another one, and the others none.
  */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
@@ -382,6 +387,7 @@ function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[]
       email,
       ...(status && { membership_status: status }),
       ...(status === 'former' && { firstname: details().firstName, lastname: details().lastName }),
+      ...(status === 'prospect' && { firstname: 'Somebody', lastname: 'Else' }),
     },
   }));
 }

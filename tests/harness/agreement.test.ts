@@ -15,7 +15,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
     await server.close();
   });
   const { intentId } = await paidJoin(server, server.client(), 'HONOR102');
-  await database.query('update join_session set crm_next_try_at = now()');
+  await database.query('update crm_delivery set due_at = now() where due_at is not null');
   await pushDue(server.deps, server.hubspot);
   await untilTold(database, 5_000);
   // Contact 105 of the demo is a member in HubSpot already.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { MEMBER } from '../../apps/server/providers/hubspot/properties.ts';
+import { MEMBER } from '#core/crmFields.ts';
 import { listContacts, listStripe } from './providers.ts';
 import type { StandIns } from './standIns.ts';
 
@@ -9,7 +9,7 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const { rowCount } = await database.query(
-      'select from join_session where profile_revision <> crm_revision and crm_refusal is null limit 1',
+      'select from crm_delivery where due_at is not null and refusal is null limit 1',
     );
     if (rowCount === 0 || performance.now() > deadline) return;
     await pause(1000);

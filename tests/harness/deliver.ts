@@ -1,23 +1,50 @@
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { deliveriesOf } from '../../apps/server/contacts/deliveries.ts';
 import { pushDue } from '../../apps/server/contacts/push.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
+const MOST_ROUNDS = 200;
+
 /**
- * Tells HubSpot of all joins that are due, until none is left. Joins that wait are tried immediately, in their order,
- * and the call budget is refilled first. Returns how many joins were sent.
+ * Tells HubSpot of all persons who are due, until none is left. Those who wait are tried immediately, in their order,
+ * and the call budget is refilled first. Returns how many were sent.
  */
 export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
   const work = { ...deps, database: background };
-  await sql`update join_session set crm_next_try_at = least(crm_next_try_at, now())`.execute(background);
+  await sql`update crm_delivery set due_at = least(due_at, now()) where due_at is not null`.execute(
+    background,
+  );
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
   let sent = 0;
-  for (;;) {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
     const { taken } = await pushDue(work, hubspot);
     if (taken === 0) return sent;
     sent += taken;
   }
+  throw new Error('HubSpot is told without end.');
+}
+
+/** Returns how far HubSpot is told of the person of a join. */
+export async function deliveryOf({ deps }: TestServer, uuid: string) {
+  const row = await deps.database
+    .selectFrom('crm_delivery')
+    .select(['refusal', 'sent', 'due_at'])
+    .where('person_id', 'in', deliveriesOf(sql`(${uuid}::uuid)`) as RawBuilder<number>)
+    .executeTakeFirst();
+  return { refusal: row?.refusal ?? null, sent: row?.sent ?? {}, isDue: (row?.due_at ?? null) !== null };
+}
+
+/** Changes how far HubSpot is told of the person of a join. `set` is SQL. */
+export async function setDelivery(
+  { deps }: TestServer,
+  uuid: string,
+  set: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`update crm_delivery set ${set} where person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
+    deps.database,
+  );
 }
 
 /** Returns properties of a contact as HubSpot holds them. */

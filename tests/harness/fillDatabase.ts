@@ -57,7 +57,7 @@ const statements = [
      case when n % 1000 = 0 then 'School ' || n end, at
    from (${joins}) as joins`,
   `insert into join_session (uuid, state, origin, programme, person_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
-     paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_next_try_at, crm_known, created_at, updated_at)
+     paid_at, upgrade, address_hash, created_at, updated_at)
    select uuid, state::join_session_state, (case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end)::join_session_origin, 'high-school',
      n, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
      case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
@@ -69,10 +69,11 @@ const statements = [
        else '[]' end,
      case when state = 'paying' then now() end,
      case when is_paid then at + interval '20 minutes' end, (case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end)::join_session_upgrade,
-     left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
-     case when is_paid then 2 when state <> 'started' then 1 else 0 end,
-     at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
+     left(md5('address ' || n / 5), 22), at, at + interval '20 minutes'
    from (${joins}) as joins`,
+  `insert into crm_delivery (person_id, sent)
+   select n, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin')
+   from (${joins}) as joins where state <> 'started'`,
   `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
    select uuid, 'join', 1 + number, cents, json_build_array(json_build_object('productId', 1, 'type', 'membership', 'name', 'Membership', 'priceCents', 6500)),
      at + interval '15 minutes'
@@ -101,10 +102,10 @@ const statements = [
   `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)
    select intent, 're_' || md5('refund ' || n), cents, 'requested', 'succeeded', at + interval '5 days', at + interval '5 days'
    from (${joins}) as joins where is_paid and n % 200 = 20`,
-  `insert into document (id, kind, session_uuid, person_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, crm_file_id, crm_note_id, created_at)
+  `insert into document (id, kind, session_uuid, person_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, crm_file_id, crm_note_id, crm_next_try_at, created_at)
    select md5('document ' || n || kind)::uuid, kind, case kind when 'transcript' then uuid end, case kind when 'resume' then n end,
      kind || '.pdf', 'application/pdf', 250000 + n % 100000, decode(md5('bytes ' || n) || md5('more ' || n), 'hex'), md5('key ' || n || kind), 'accepted',
-     at + interval '2 days', 'file' || n, 'note' || n, at + interval '1 day'
+     at + interval '2 days', 'file' || n, 'note' || n, null, at + interval '1 day'
    from (${joins}) as joins cross join (values ('transcript'), ('resume')) as document (kind)
    where is_paid and (kind = 'transcript' and n % 5 = 1 or kind = 'resume' and n % 10 = 1)`,
   `insert into letter (kind, session_uuid, occasion, email, due_at, next_try_at, attempts, sent_at, created_at)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deliveriesOf } from '../../apps/server/contacts/deliveries.ts';
 import { syncContacts } from '../../apps/server/contacts/syncContacts.ts';
 import { noBudget } from '../../apps/server/providers/hubspot/budget.ts';
 import { hubspotClient } from '../../apps/server/providers/hubspot/client.ts';
@@ -43,9 +44,10 @@ export function hubspotPeople(server: TestServer) {
         crm_refusal: string | null;
         due: boolean;
       }>`
-        select case when not made_contact then contact_id end as contact_id, case when made_contact then contact_id end as own_contact, crm_refusal,
-          profile_revision <> crm_revision as due
-        from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+        select case when not made_contact then contact_id end as contact_id, case when made_contact then contact_id end as own_contact, refusal as crm_refusal,
+          due_at is not null as due
+        from join_session join person on person.id = join_session.person_id
+        left join crm_delivery told on told.person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)} where uuid = ${uuid}`.execute(
         server.background,
       )
     ).rows[0]!;

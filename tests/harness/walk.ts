@@ -121,9 +121,11 @@ export class Walk {
 
   /** Returns HubSpot's contacts of these people. */
   async contacts(): Promise<{ id: string; status: string | null }[]> {
-    const all = await listContacts(this.server.hubspotUrl, ['email', 'membership_status']);
+    const all = await listContacts(this.server.hubspotUrl, ['email', 'personal_email', 'membership_status']);
     return all
-      .filter(({ properties }) => EMAILS.some((email) => email === properties.email))
+      .filter(({ properties: { email, personal_email: personal } }) =>
+        EMAILS.some((one) => one === email || one === personal),
+      )
       .map(({ id, properties }) => ({ id, status: properties.membership_status || null }));
   }
 

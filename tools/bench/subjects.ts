@@ -94,7 +94,7 @@ export async function startOurs(
       await control(induct.stripe.url, 'POST', 'webhooks/idle');
       // Marks all joins as sent to HubSpot; they would otherwise be sent two minutes later.
       await client.query(
-        'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',
+        'update crm_delivery set due_at = null, due_since = null where due_at is not null and refusal is null',
       );
     },
   };

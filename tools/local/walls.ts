@@ -24,7 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   notices: ['platform', 'providers', 'reports'],
   pass: ['letters', 'platform', 'session'],
   payments: ['contacts', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
-  people: ['contacts', 'join', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
+  people: ['contacts', 'join', 'letters', 'platform', 'providers', 'refunds', 'session'],
   platform: ['society'],
   privacy: ['contacts', 'documents', 'fulfilment', 'payments', 'platform', 'providers', 'session'],
   providers: ['platform'],

@@ -12,6 +12,7 @@ import { hubspotClient } from '../providers/hubspot/client.ts';
 import { OtherAccount } from '../providers/hubspot/errors.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { accountCommand, syncCommand } from './commands.ts';
+import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { pushDue } from './push.ts';
 
@@ -91,7 +92,9 @@ test('with a token of another account no contact counts as deleted, none is crea
     [moved.code, moved.out],
     [0, 'The contacts are of the HubSpot account 24000002, and the token is of the same.\n'],
   );
-  await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(server.background);
+  await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
+    server.background,
+  );
   await pushDue(work, hubspot);
   assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
 });
@@ -109,7 +112,9 @@ test('a token that may not ask for its account is not checked, and contacts are 
     'background',
     tellNobody,
   );
-  await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(server.background);
+  await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
+    server.background,
+  );
   await pushDue({ ...server.deps, database: server.background }, hubspot);
   assert.notEqual(await hubspot.findByEmail('unasked@example.com'), null);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver } from '../../../tests/harness/deliver.ts';
+import { deliver, deliveryOf } from '../../../tests/harness/deliver.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -51,14 +51,9 @@ for (const [what, code, given, words] of [
       personalEmail: 'o@example.com',
     });
     await deliver(server);
-    const { rows } = await sql<{ uuid: string; crm_refusal: string | null }>`
-      select uuid, crm_refusal from join_session where uuid = any(${[...refused, other]}) order by created_at`.execute(
-      server.background,
-    );
-    assert.deepEqual(
-      rows.map(({ crm_refusal }) => crm_refusal),
-      [words, null],
-    );
+    const refusals = [];
+    for (const uuid of [...refused, other]) refusals.push((await deliveryOf(server, uuid)).refusal);
+    assert.deepEqual(refusals, [words, null]);
     assert.match((await runCommand(t, server, failedCommand, [])).out, /A rule in HubSpot wants phone/);
     const { out } = await runCommand(t, server, noticesCommand, []);
     assert.equal(out.split(words).length, 2, out);
@@ -79,17 +74,15 @@ test('a join that HubSpot refused is sent again once its joiner has corrected th
     const body = details({ personalEmail: 'moved@example.com', ...place });
     assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
     await deliver(server);
-    const { rows } = await sql<{ is_refused: boolean; is_due: boolean }>`
-      select crm_refusal is not null as is_refused, profile_revision <> crm_revision as is_due
-      from join_session where uuid = ${uuid}`.execute(server.background);
-    return rows[0];
+    const { refusal, isDue } = await deliveryOf(server, uuid);
+    return { isRefused: refusal !== null, isDue };
   };
   assert.deepEqual(await outcomeOf({ state: 'Texas', country: 'United States' }), {
-    is_refused: true,
-    is_due: true,
+    isRefused: true,
+    isDue: true,
   });
   assert.deepEqual(await outcomeOf({ state: 'Ontario', country: 'Canada' }), {
-    is_refused: false,
-    is_due: false,
+    isRefused: false,
+    isDue: false,
   });
 });

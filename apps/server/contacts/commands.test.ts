@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import {
+  atHubspot,
+  deliver,
+  editAtHubspot,
+  newContact,
+  setDelivery,
+} from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
@@ -10,6 +16,7 @@ import { until } from '../../../tests/harness/until.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
+import { tellHubspot } from './hubspotIsToHear.ts';
 
 let server = await sharedServer();
 
@@ -58,9 +65,7 @@ test("a join that is made while staff edit the contact keeps the staff's fields,
   // Staff edit the contact before the join continues. The join must not overwrite the edit.
   await edit('101', { high_school_gpa: '3.7' });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
+  await tellHubspot(server.deps.database, uuid);
   await deliver(server);
   const now = await atHubspot(server, '101', 'high_school_gpa', 'join_stage');
   assert.deepEqual([now.high_school_gpa, now.join_stage], ['3.7', 'ordering']);
@@ -114,32 +119,36 @@ test('what staff have corrected of a purchase stays, also when the contact is re
   }
 });
 
-test('siblings who share an email are two joins: the second writes nothing into the contact of the first', async () => {
-  const email = 'parent@example.com';
-  for (const [firstName, city] of [
+test('siblings who share an email have a contact each: the second writes nothing into that of the first', async () => {
+  const personalEmail = 'parent@example.com';
+  const siblings = [
     ['Ada', 'Austin'],
     ['Ben', 'Boston'],
-  ]) {
+  ] as const;
+  for (const [firstName, city] of siblings) {
     const client = server.client();
-    const { uuid } = (
-      await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
-    ).data;
+    const body = { hasConfirmedEligibility: true, isTOLA: true };
+    const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
     await client.call('submitDetails', {
       params: { uuid },
-      body: details({ firstName: firstName!, city: city!, personalEmail: email }),
+      body: details({ firstName, city, personalEmail }),
     });
   }
   await deliver(server);
-  const { rows } = await sql<{ contact_id: string; name: string }>`
-    select coalesce(contact_id, found_contact_id) as contact_id, join_session.details ->> 'firstName' as name
-    from join_session join person on person.id = person_id
-    where join_session.details ->> 'personalEmail' = ${email} order by made_contact desc`.execute(
+  const { rows } = await sql<{ contact_id: string }>`
+    select contact_id from person where details ->> 'personalEmail' = ${personalEmail} order by details ->> 'firstName'`.execute(
     server.deps.database,
   );
-  const [own, shared] = rows;
-  assert.equal(own?.contact_id, shared?.contact_id);
-  const held = await atHubspot(server, own!.contact_id, 'firstname');
-  assert.equal(held.firstname, own!.name);
+  const held = await Promise.all(
+    rows.map(({ contact_id }) =>
+      atHubspot(server, contact_id, 'firstname', 'city', 'email', 'personal_email'),
+    ),
+  );
+  assert.deepEqual(
+    held.map(({ firstname, city, personal_email }) => [firstname, city, personal_email]),
+    siblings.map((sibling) => [...sibling, personalEmail]),
+  );
+  assert.deepEqual(held.map(({ email }) => email ?? '').sort(), ['', personalEmail]);
 });
 
 test('what HubSpot refuses is set aside with its reason, blocks no other, and goes through when its cause is mended', async (t) => {
@@ -173,51 +182,42 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
 });
 
 test('what HubSpot refused last is shown first', async (t) => {
-  for (const reason of ['refused first', 'refused last'])
-    await sql`update join_session set crm_refusal = ${reason}, updated_at = clock_timestamp()
-      where uuid = ${await startJoin(server.client(), 'LINCOLN2026')}`.execute(server.deps.database);
+  for (const reason of ['refused first', 'refused last']) {
+    const uuid = await startJoin(server.client(), 'LINCOLN2026');
+    await tellHubspot(server.deps.database, uuid);
+    await setDelivery(server, uuid, sql`refusal = ${reason}, due_since = clock_timestamp()`);
+  }
   assert.match((await runCommand(t, server, failedCommand, [])).out, /refused last\n.*refused first\n/);
   await runCommand(t, server, retryCommand, ['all']);
 });
 
-test('status counts what waits for HubSpot, what it refused, and whose contact staff have to confirm', async (t) => {
+test('status counts what waits for HubSpot, and what it refused', async (t) => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
   assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
-  const standing = { is: 'active', due: false, refusal: null, own: false, known: true };
-  const document = { note: '1', documentRefusal: null, review: 'open' };
+  await deliver(server);
+  const standing = { due: false, refusal: null, isToAttach: false, documentRefusal: null, review: 'open' };
   const numbersWith = async (change: object) => {
-    const now = { ...standing, ...document, ...change };
-    const known = now.known ? { membershipStatus: 'member' } : {};
+    const now = { ...standing, ...change };
     await sql`
-      with document as (update document set crm_note_id = ${now.note}, crm_refusal = ${now.documentRefusal}, review = ${now.review},
-            reason = case ${now.review} when 'rejected' then 'unreadable' end, reviewed_at = case ${now.review} when 'rejected' then now() end
-          where session_uuid = ${uuid}),
-        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid}),
-        person as (update person set contact_id = case when ${now.own}::boolean then '900' end, made_contact = ${now.own},
-            found_contact_id = case when not ${now.own}::boolean then '900' end
-          where id = (select person_id from join_session where uuid = ${uuid}))
-      update join_session set crm_revision = profile_revision - ${now.due}::boolean::int, crm_refusal = ${now.refusal},
-        crm_known = ${JSON.stringify(known)}::jsonb
-      where uuid = ${uuid}`.execute(server.deps.database);
+      update document set crm_next_try_at = case when ${now.isToAttach}::boolean then now() end, crm_refusal = ${now.documentRefusal}, review = ${now.review},
+        reason = case ${now.review} when 'rejected' then 'unreadable' end, reviewed_at = case ${now.review} when 'rejected' then now() end
+      where session_uuid = ${uuid}`.execute(server.deps.database);
+    const since = sql`case when ${now.due}::boolean then now() end`;
+    await setDelivery(server, uuid, sql`refusal = ${now.refusal}, due_at = ${since}, due_since = ${since}`);
     const { out } = await runCommand(t, server, statusCommand, []);
-    const numbers =
-      /^(\d+) joins to be sent.*\n(\d+) refused.*\n(\d+) paid joins.*\n(\d+) documents .*, (\d+) refused\n/.exec(
-        out,
-      );
+    const numbers = /^(\d+) joins to be sent.*\n(\d+) refused.*\n(\d+) documents .*, (\d+) refused\n/.exec(
+      out,
+    );
     return numbers!.slice(1).map(Number);
   };
   const before = await numbersWith({});
   for (const [change, more] of [
-    [{ due: true }, [1, 0, 0, 0, 0]],
-    [{ due: true, refusal: 'no' }, [0, 1, 0, 0, 0]],
-    [{ known: false }, [0, 0, 1, 0, 0]],
-    [{ known: false, due: true }, [1, 0, 0, 0, 0]],
-    [{ known: false, own: true }, [0, 0, 0, 0, 0]],
-    [{ known: false, is: 'refunded' }, [0, 0, 0, 0, 0]],
-    [{ note: null }, [0, 0, 0, 1, 0]],
-    [{ note: null, documentRefusal: 'no' }, [0, 0, 0, 0, 1]],
-    [{ note: null, review: 'rejected' }, [0, 0, 0, 0, 0]],
+    [{ due: true }, [1, 0, 0, 0]],
+    [{ due: true, refusal: 'no' }, [0, 1, 0, 0]],
+    [{ isToAttach: true }, [0, 0, 1, 0]],
+    [{ isToAttach: true, documentRefusal: 'no' }, [0, 0, 0, 1]],
+    [{ isToAttach: true, review: 'rejected' }, [0, 0, 0, 0]],
   ] as const) {
     const counted = await numbersWith(change);
     assert.deepEqual(
@@ -235,9 +235,13 @@ test('status tells how long the oldest join has waited for HubSpot, and none tha
     [90, null],
     [300, 'no'],
   ] as const) {
-    const { uuid } = await paidJoin(server, server.client());
-    await sql`update join_session set crm_refusal = ${refusal}, updated_at = now() - make_interval(mins => ${minutes})
-      where uuid = ${uuid}`.execute(server.deps.database);
+    const personalEmail = `waits.${minutes}@example.com`;
+    const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+    await setDelivery(
+      server,
+      uuid,
+      sql`refusal = ${refusal}, due_since = now() - make_interval(mins => ${minutes})`,
+    );
   }
   const { out } = await runCommand(t, server, statusCommand, []);
   assert.match(out, /^2 joins to be sent, the oldest since 9[01] min\n/);
@@ -264,23 +268,23 @@ test('diff shows property by property what would be written, and afterwards noth
   );
   const created = await orderingJoin(server.client());
   const change = { personalEmail: 'fresh@example.com', city: 'Austin\nContact 999:' };
-  await sql`update join_session set details = details || ${JSON.stringify(change)}::jsonb where uuid = ${created}`.execute(
-    server.deps.database,
-  );
+  await sql`
+    update person set details = details || ${JSON.stringify(change)}::jsonb
+    where id = (select person_id from join_session where uuid = ${created})`.execute(server.deps.database);
   const { out } = await runCommand(t, server, diffCommand, [created]);
   assert.match(out, /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/);
   assert.doesNotMatch(out, /^Contact 999/m, 'a line that somebody typed');
   assert.equal((await runCommand(t, server, diffCommand, ['00000000-0000-4000-8000-000000000000'])).code, 1);
 });
 
-test('diff shows of a contact that only has the email of a paid join what was bought, and nothing of the person', async (t) => {
+test('diff shows of a contact that is not ours what was bought, and nothing of the person', async (t) => {
   const personalEmail = 'diff.shared@example.com';
   const id = await newContact(server, personalEmail);
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  await edit(id, { membership_status: 'former' });
   const { out } = await runCommand(t, server, diffCommand, [uuid]);
-  assert.match(out, new RegExp(`^Contact ${id}:\n`));
-  assert.match(out, /^ {2}membership_status: \(empty\) → member$/m);
-  assert.doesNotMatch(out, /firstname|address|city/);
+  assert.equal(out, `Contact ${id}:\n  membership_status: former → member\n`);
 });
 
 test('sync reads all contacts the first time, then what changed, and goes on where it was cut off', async (t) => {

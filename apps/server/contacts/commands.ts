@@ -6,9 +6,8 @@ import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
 import { tokensNow } from '../providers/hubspot/budget.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { joinHolds } from '../session/members.ts';
 import { accountsOf, changeAccount } from './account.ts';
-import { whose } from './crmId.ts';
+import { deliveriesOf } from './deliveries.ts';
 import { diffOf } from './diffJoin.ts';
 import { syncContacts } from './syncContacts.ts';
 
@@ -81,42 +80,34 @@ export const accountCommand: Command = {
 export const statusCommand: Command = {
   usage: 'contacts status',
   summary:
-    'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, those whose contact staff have to confirm, and what HubSpot still lets us ask.',
+    'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, and what HubSpot still lets us ask.',
   async run(args, { deps, database }) {
     if (args.length > 0) return misused(statusCommand);
     const { rows } = await sql<{
       behind: number;
       waiting_minutes: number | null;
       refused: number;
-      unproven: number;
       mirrored: number;
       documents: number;
       documents_refused: number;
       synced_at: Date | null;
     }>`
-      select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
-        ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
-        count(*) filter (where crm_refusal is not null)::int as refused,
-        count(*) filter (where state = 'paid' and ${whose} = 'shared' and not crm_known ? 'membershipStatus'
-          and profile_revision = crm_revision
-          and ${joinHolds('join_session.uuid', 'membership')})::int as unproven,
-        (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected'
+      select count(*) filter (where due_at is not null and refusal is null)::int as behind,
+        ceil(extract(epoch from now() - min(due_since) filter (where refusal is null)) / 60)::int as waiting_minutes,
+        count(*) filter (where refusal is not null)::int as refused,
+        (select count(*)::int from document where crm_next_try_at is not null and crm_refusal is null and review <> 'rejected'
           and (removed_at is null or crm_file_id is not null)) as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from person where contact_id is not null) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
-      from join_session`.execute(database);
-    const { behind, waiting_minutes, refused, unproven, mirrored, synced_at, documents, documents_refused } =
-      rows[0]!;
+      from crm_delivery`.execute(database);
+    const { behind, waiting_minutes, refused, mirrored, synced_at, documents, documents_refused } = rows[0]!;
     const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
       select name, floor(case name when 'call' then ${tokensNow('call')} else ${tokensNow('search')} end)::int as tokens,
         case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
       from crm_budget order by name`.execute(database);
     console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);
     console.log(`${refused} refused by HubSpot${refused > 0 ? ': npm run operator -- contacts failed' : ''}`);
-    console.log(
-      `${unproven} paid joins with the email of a contact whose status was left as it is${unproven > 0 ? ': npm run operator -- notices' : ''}`,
-    );
     console.log(
       deps.society.crm.attachDocuments
         ? `${documents} documents to be attached, ${documents_refused} refused`
@@ -139,9 +130,9 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || (select coalesce(contact_id, found_contact_id) from person where person.id = person_id), 'new contact') as what,
-        crm_refusal, updated_at as at
-      from join_session where crm_refusal is not null
+      select coalesce((select uuid::text from join_session where join_session.person_id = person.id order by paid_at desc nulls last, created_at desc limit 1),
+          'contact ' || contact_id) as who, coalesce('contact ' || contact_id, 'new contact') as what, refusal as crm_refusal, due_since as at
+      from crm_delivery join person on person.id = person_id where refusal is not null
       union all
       select coalesce(session_uuid::text, 'resume of contact ' || (select contact_id from person where person.id = person_id)), 'document ' || id, crm_refusal, created_at
       from document where crm_refusal is not null
@@ -168,10 +159,11 @@ export const retryCommand: Command = {
         update document set crm_refusal = null, crm_next_try_at = now()
         where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
       ), joins as (
-        update join_session set crm_refusal = null, crm_attempts = 0, crm_next_try_at = now()
-        where crm_refusal is not null and (${which} = 'all' or uuid::text = ${which}) returning uuid
+        update crm_delivery set refusal = null, tries = 0, due_at = now()
+        where refusal is not null and (${which} = 'all' or person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)})
+        returning person_id
       )
-      select uuid from joins union all select id from documents`.execute(database);
+      select from joins union all select from documents`.execute(database);
     console.log(
       rows.length > 0
         ? `${rows.length} will be sent again.`

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
+import { MEMBER } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { crmValue, isMember, MEMBER, readProperties, toProfile } from '../providers/hubspot/properties.ts';
+import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
 import { wordsWith } from '../session/words.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
@@ -220,13 +221,9 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
     ), kept as (
       insert into person (contact_id, profile, email, likeness, words, is_member, fetched_at)
       select id, profile, email, likeness, words, is_member and not exists (
-        select from person own join join_session on person_id = own.id join membership on membership.session_uuid = uuid
-        where own.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
-      ) and not exists (
-        select from (
-          select own.id from person own where own.contact_id = found.id
-          union all select guest.id from person guest where guest.found_contact_id = found.id) as teller
-        join join_session on person_id = teller.id and crm_known ->> 'membershipStatus' = ${MEMBER}
+        select from person own join crm_delivery on person_id = own.id
+        where own.contact_id = found.id and (sent ->> 'membershipStatus' = ${MEMBER} or due_at is not null and exists (
+          select from membership where membership.person_id = own.id and type = 'membership' and not is_held))
       ), now() from found
       on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
         likeness = case when person.details is null then excluded.likeness else person.likeness end,

@@ -8,28 +8,18 @@ function ofPerson<T>(expression: RawBuilder<unknown>): RawBuilder<T> {
 /** SQL: the contact that is the query's `person`; null if there is none, or if it was deleted in HubSpot. */
 const ownContact = sql`case when person.deleted_at is null then person.contact_id end`;
 
-/** SQL: the reason with which a join is refused because HubSpot never had its contact. `contactId` is an SQL expression. */
+/** SQL: the reason with which a person is refused because HubSpot never had its contact. `contactId` is an SQL expression. */
 export function unknownContact(contactId: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`'HubSpot does not know contact ' || ${contactId} || '.'`;
 }
 
 /**
- * SQL: whether the contact that was named for a query's `join_session` is missing in HubSpot. Either the contact was deleted, or
- * HubSpot never had the contact and the join was refused for that reason.
+ * SQL: whether the contact that is a query's `person` is missing in HubSpot: it was deleted, or HubSpot never had it and the person was
+ * refused for that.
  */
-export const namesNobody: RawBuilder<boolean> =
-  ofPerson(sql`person.contact_id is not null and (person.deleted_at is not null
-    or person.fetched_at is null and not person.made_contact
-      and coalesce(join_session.crm_refusal = ${unknownContact(sql`person.contact_id`)}, false))`);
-
-/**
- * SQL: into which kind of contact HubSpot is to write a query's `join_session`:
- * - `named`: the contact that is the join's person.
- * - `shared`: a contact that has the same email and may be another person.
- * - `new`: HubSpot has no contact for the join, either not yet or not any more.
- */
-export const whose: RawBuilder<'named' | 'shared' | 'new'> =
-  sql`coalesce(${ofPerson(sql`case when ${ownContact} is not null then 'named' when person.found_contact_id is not null then 'shared' end`)}, 'new')`;
+export const namesNobody: RawBuilder<boolean> = sql`(person.contact_id is not null and (person.deleted_at is not null
+  or person.fetched_at is null and not person.made_contact
+    and exists (select from crm_delivery where person_id = person.id and refusal = ${unknownContact(sql`person.contact_id`)})))`;
 
 /** SQL: the id of the contact into which a join session is written in HubSpot; null if there is none. */
 export const crmId: RawBuilder<string | null> = ofPerson(

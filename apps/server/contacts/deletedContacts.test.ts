@@ -21,10 +21,10 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { mergeCommand } from '../people/mergeCommands.ts';
 import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { failedCommand, retryCommand, statusCommand } from './commands.ts';
+import { failedCommand, retryCommand } from './commands.ts';
 import { lookAtContacts } from './followContacts.ts';
+import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
-
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -243,7 +243,7 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
   assert.equal((await contactOf(uuid)).contact_id, id);
 });
 
-test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
+test('a member whose contact staff have deleted in favour of another one with the same email is told with that one', async () => {
   const { id, code } = await person();
   const personalEmail = 'kept.one@example.com';
   const { uuid } = await paidJoin(server, server.client(), code, { personalEmail });
@@ -251,29 +251,20 @@ test('a member whose contact staff have deleted in favour of another one with th
   await atCrm('DELETE', `/${id}`);
   const properties = { email: personalEmail, firstname: 'Jordan', membership_status: 'prospect' };
   const kept: string = (await atCrm('POST', '', { properties })).id;
-  const waiting = async () => {
-    const { out } = await runCommand(t, server, statusCommand, []);
-    return Number(/(\d+) paid joins with the email of a contact/.exec(out)![1]);
+  const status = async () => {
+    await deliver(server);
+    return (await atHubspot(server, kept, 'membership_status')).membership_status;
   };
-  const before = await waiting();
-  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'city' where uuid = ${uuid}`.execute(
-    server.background,
-  );
-  await deliver(server);
-  assert.equal(await waiting(), before + 1);
-  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' person merge '));
-  const args = / person merge (\S+) (\S+)$/.exec(notice!)!.slice(1);
-  assert.deepEqual(args, [uuid, kept]);
-  const linked = await runCommand(t, server, mergeCommand, args);
-  assert.equal(linked.code, 0, linked.out);
-  await deliver(server);
-  assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
-  assert.equal(await waiting(), before);
+  await tellHubspot(server.background, uuid);
+  assert.equal(await status(), 'member');
+  assert.deepEqual(await noticesOf(server, uuid), []);
   assert.equal(
     (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
     'failed',
     'their code is that of a member',
   );
+  await refundJoin(server.deps, uuid, everything);
+  assert.equal(await status(), 'former');
 });
 
 test('what somebody has bought by links to a contact that was deleted is all of the contact that staff link it to', async (t) => {
@@ -351,9 +342,7 @@ test('a join of a contact that was deleted gets a contact of its own, once, whos
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   await atCrm('DELETE', `/${id}`);
-  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where uuid = ${uuid}`.execute(
-    server.background,
-  );
+  await tellHubspot(server.background, uuid);
   await deliver(server);
   const held = await contactOf(uuid);
   assert.deepEqual([held.crm_refusal, held.due], [null, false]);
@@ -373,14 +362,12 @@ test('a join of a contact that was deleted gets a contact of its own, once, whos
     (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
     'failed',
   );
-  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
-    server.background,
-  );
+  await tellHubspot(server.background, uuid);
   await deliver(server);
   assert.equal((await contactOf(uuid)).own_contact, own);
 });
 
-test('a contact that a join created and somebody deleted is created again', async () => {
+test('a contact that a join created and somebody deleted is created again once their person has paid', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'again@example.com' });
   await deliver(server);
@@ -391,9 +378,14 @@ test('a contact that a join created and somebody deleted is created again', asyn
     body: details({ personalEmail: 'again@example.com', city: 'Waco' }),
   });
   await deliver(server);
+  assert.equal(await server.hubspot.findByEmail('again@example.com'), null);
+  assert.equal((await contactOf(uuid)).due, false);
+  await payOrder(server, client, uuid);
+  await deliver(server);
   const second = (await contactOf(uuid)).own_contact!;
   assert.notEqual(second, first);
-  assert.equal((await atHubspot(server, second, 'city')).city, 'Waco');
+  const told = await atHubspot(server, second, 'city', 'membership_status');
+  assert.deepEqual([told.city, told.membership_status], ['Waco', 'member']);
 });
 
 for (const [way, learn] of ways)

@@ -1,13 +1,15 @@
-import { isSame, propertiesForUnproven } from '#core/crmFields.ts';
+import { isSame } from '#core/crmFields.ts';
+import { compareNames, EMAIL, project, projectNew } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { neededProperties } from '../providers/hubspot/properties.ts';
-import { EMAIL, propertiesOfNamed, readJoin, valuesOf } from './dueJoins.ts';
+import { namesAt, neededProperties } from '../providers/hubspot/properties.ts';
+import { readDelivery } from './deliveries.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
 /**
- * Returns the properties that would change in HubSpot if the join was sent now: each with its present and its new value. Null if
- * there is no such join.
+ * Returns the properties that would change in HubSpot if the person of a join was told of now: each with its present and its new value.
+ * Null if there is no such join. Of a person who has no contact yet those of the one to which they would be
+ * attached, or of a new one.
  */
 export async function diffOf(
   deps: Deps,
@@ -17,23 +19,24 @@ export async function diffOf(
   contactId: string | null;
   changes: { property: string; from: string | null; to: string }[];
 } | null> {
-  const row = await readJoin(deps, uuid);
+  const row = await readDelivery(deps, uuid);
   if (!row) return null;
+  const { own } = row;
+  const { details } = own;
   const fields = await fieldsThere(deps, hubspot);
-  const values = valuesOf(row);
-  const email = row.details?.personalEmail.toLowerCase();
-  const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
-  const id = row.crm_id ?? found?.id ?? null;
+  if (row.contactId === null && details === null) return { contactId: null, changes: [] };
+  const found = row.contactId === null ? await hubspot.findByEmail(details!.personalEmail) : null;
+  const isTheirs = found !== null && compareNames(namesAt(fields, found.properties), details!) !== 'other';
+  const id = row.contactId ?? (isTheirs ? found.id : null);
   const present =
     id === null ? null : (await hubspot.readContacts([id], [...neededProperties(fields), EMAIL])).get(id);
   const held = present?.properties ?? {};
-  const isOwn = row.whose === 'named' || (row.whose === 'new' && found === null);
-  const properties =
-    row.whose === 'new' && !email
-      ? {}
-      : isOwn
-        ? propertiesOfNamed(fields, row, values, held)
-        : propertiesForUnproven(fields, values, row.crm_known, held, row.details).properties;
+  const attached = { own: { ...own, joins: [], hasBought: false }, attached: own, isMade: false, sent: {} };
+  const { properties } =
+    id === null
+      ? projectNew(fields, { ...own, details: details! })
+      : project(fields, isTheirs ? attached : row, held);
+  if (found && !isTheirs) delete properties[EMAIL];
   return {
     contactId: id,
     changes: Object.entries(properties)

@@ -1,18 +1,18 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type FieldRules, joinFields } from '#core/crmFields.ts';
+import { type Kysely, sql } from 'kysely';
+import type { FieldRules } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { followMoved } from '../session/followMoved.ts';
-import { joinHolds, personOf } from '../session/members.ts';
+import { holdsBought, personOf } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isOfContact } from './crmId.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
-import { dueFromNow, hubspotIsToHear } from './tellHubspot.ts';
+import { hubspotIsToHear } from './hubspotIsToHear.ts';
 
 /** The kind of the notice about two contacts that were merged while both held a membership of the same type. */
 const MERGED_TWICE = 'merged_contacts';
@@ -88,7 +88,7 @@ async function forgetContacts(
 ): Promise<void> {
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select contact_id as id from person where contact_id = any(${ids}) and ${isThere} and ${wasAtHubspot}`.execute(
+    select contact_id as id from person where contact_id = any(${ids}) and contact_id is not null and deleted_at is null and ${wasAtHubspot}`.execute(
     database,
   );
   if (rows.length === 0) return;
@@ -99,19 +99,24 @@ async function forgetContacts(
     // Locks the joins before the persons, and in the order of their uuids. Payments lock in the same order, so deadlocks cannot
     // occur.
     await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
+    const { rows: holders } = await sql<{ id: number }>`
+      select id from person where (contact_id = ${gone} or found_contact_id = ${gone})
+        and exists (select from membership where membership.person_id = person.id and is_held) order by id`.execute(
+      trx,
+    );
     await sql`
-      with due as (
-        update join_session set ${hubspotIsToHear}
-        where ${isTheirs} and exists (select from membership where session_uuid = uuid and is_held)
-        returning uuid
-      )
-      update document set crm_note_id = null, crm_next_try_at = now() from due
-      where session_uuid = due.uuid and crm_note_id is not null`.execute(trx);
+      update document set crm_note_id = null, crm_next_try_at = now(), crm_attempts = 0 from join_session
+      where session_uuid = uuid and crm_note_id is not null and ${isTheirs}
+        and exists (select from membership where membership.session_uuid = uuid and is_held)`.execute(trx);
+    await sql`update crm_delivery set sent = '{}' from person where person.id = person_id and contact_id = ${gone}`.execute(
+      trx,
+    );
     await sql`update person set found_contact_id = null where found_contact_id = ${gone}`.execute(trx);
     await sql`
       update person set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null,
         words = case when details is null then '' else words end, likeness = case when details is null then null else likeness end
       where contact_id = ${gone} and ${isThere}`.execute(trx);
+    await hubspotIsToHear(trx, sql`(select unnest(${holders.map(({ id }) => id)}::bigint[]))`);
   });
 }
 
@@ -125,21 +130,6 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
   );
   if (merges.length === 0) return;
   await database.transaction().execute((trx) => moveContacts(trx, merges));
-}
-
-/**
- * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression for whether the
- * contact is the join's proven contact.
- * - A paid join becomes due to be sent if `isProven` is true or the join holds a membership.
- * - If `isProven` is true and the join holds a membership, {@link joinFields} are sent even if they are unchanged.
- * - If the membership has ended, an unchanged status is not sent, so the remaining contact keeps its status.
- */
-function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
-  const isHeld = joinHolds('join_session.uuid', 'membership');
-  const isTold = sql`paid_at is not null and (${isProven} or ${isHeld})`;
-  return sql`profile_revision = profile_revision + case when ${isTold} then 1 else 0 end,
-    crm_next_try_at = case when ${isTold} then ${dueFromNow} else crm_next_try_at end,
-    crm_known = case when paid_at is not null and ${isProven} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
 }
 
 /**
@@ -158,8 +148,17 @@ export async function moveContacts(
     insert into person (contact_id) select distinct present from ${given} order by present on conflict do nothing`.execute(
     trx,
   );
-  const { rows } = await sql<{ old: number; present: number; oldContact: string; presentContact: string }>`
-    select old.id as old, present.id as present, given.old as "oldContact", given.present as "presentContact"
+  const { rows } = await sql<{
+    old: number;
+    present: number;
+    oldContact: string;
+    presentContact: string;
+    isNew: boolean;
+  }>`
+    select old.id as old, present.id as present, given.old as "oldContact", given.present as "presentContact",
+      old.merged_into is null or exists (select from join_session where person_id = old.id and paying_since is null)
+        or exists (select from crm_delivery where person_id = old.id)
+        or exists (select from person attached where attached.found_contact_id = given.old) as "isNew"
     from ${given} join person old on old.contact_id = given.old join person present on present.contact_id = given.present`.execute(
     trx,
   );
@@ -193,15 +192,12 @@ export async function moveContacts(
       select present, string_agg(former.words, ' ') as words from ${merged} join person former on former.id = old group by present
     ) as known where person.id = present`.execute(trx);
   await sql`
-    update join_session set person_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
+    update join_session set person_id = merged.present from ${merged}
     where person_id = merged.old and paying_since is null`.execute(trx);
   const { rows: moved } = await sql<{ uuid: string; from: string }>`
     select distinct session_uuid as uuid, "oldContact" as from from membership join ${merged} on person_id = old`.execute(
     trx,
   );
-  await sql`
-    update join_session set ${isToHear(sql`false`)} from person, ${given}
-    where person.id = person_id and found_contact_id = given.old`.execute(trx);
   await sql`update person set found_contact_id = given.present from ${given} where found_contact_id = given.old`.execute(
     trx,
   );
@@ -219,6 +215,28 @@ export async function moveContacts(
     from ${merged} where (person.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
     trx,
   );
+  const isNew = rows.filter((row) => row.isNew);
+  if (isNew.length > 0) await tellOfMerged(trx, isNew);
+}
+
+/**
+ * Makes the contacts that remain due to be told to HubSpot. What was sent to the merged contacts counts as sent to these. Of a member
+ * all that was bought is compared with what HubSpot has kept of the two, as after a payment of which it was not told.
+ */
+async function tellOfMerged(
+  trx: Kysely<Tables>,
+  merges: readonly { old: number; present: number }[],
+): Promise<void> {
+  for (const { old, present } of merges)
+    await sql`
+      with former as (delete from crm_delivery where person_id = ${old} returning sent)
+      insert into crm_delivery (person_id, sent) select ${present}, sent from former
+      on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
+  const remaining = sql`(select unnest(${merges.map(({ present }) => present)}::bigint[]))`;
+  await sql`
+    update crm_delivery set sent = sent - 'paidAt'
+    where person_id in ${remaining} and ${holdsBought('crm_delivery.person_id', 'membership')}`.execute(trx);
+  await hubspotIsToHear(trx, remaining, { isAnew: true });
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, deliveryOf } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { requestsTo } from '../../../tests/harness/providers.ts';
@@ -9,6 +9,7 @@ import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { LinkTarget } from '../links/links.ts';
 import { fillDue } from './fillContacts.ts';
+import { hubspotIsToHear } from './hubspotIsToHear.ts';
 
 let server: TestServer;
 beforeEachIn(import.meta.filename, async () => {
@@ -168,7 +169,7 @@ test('a join that waits for its contact writes no blanks, before and after it is
   await outage();
   assert.equal((await press.checkout(id!)).status, 200);
   await recovery();
-  await sql`update join_session set profile_revision = profile_revision + 1`.execute(server.deps.database);
+  await hubspotIsToHear(server.deps.database, sql`(select person_id from join_session)`);
   await deliver(server);
   const held = await atHubspot(server, id!, 'firstname', 'middlename', 'lastname', 'email');
   assert.deepEqual(
@@ -188,9 +189,7 @@ test('a signed link to a contact whom HubSpot does not know joins as an imported
   const { uuid } = started.data;
   assert.equal((await client.call('submitDetails', { params: { uuid }, body: details() })).status, 200);
   await deliver(server);
-  const { rows } = await sql<{ crm_refusal: string }>`
-    select crm_refusal from join_session where uuid = ${uuid}`.execute(server.deps.database);
-  assert.match(rows[0]!.crm_refusal, /does not know contact 987654321/);
+  assert.match((await deliveryOf(server, uuid)).refusal!, /does not know contact 987654321/);
   assert.equal((await press.init('987654322', false)).status, 404, 'an unsigned one is a guess');
 });
 

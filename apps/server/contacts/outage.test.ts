@@ -81,7 +81,9 @@ for (const [what, prefix, faults] of outages)
     await sql`update person set contact_id = null where contact_id like ${`${prefix}%`}`.execute(
       server.deps.database,
     );
-    await sql`update join_session set crm_refusal = null`.execute(server.deps.database);
+    await sql`update crm_delivery set refusal = null, sent = '{}', due_since = now(), due_at = now()`.execute(
+      server.deps.database,
+    );
     await deliver(server);
     const { rows } = await sql<{
       contact_id: string;
@@ -90,8 +92,8 @@ for (const [what, prefix, faults] of outages)
       name: string;
       behind: boolean;
     }>`
-      select contact_id, made_contact as is_own, lower(join_session.details ->> 'personalEmail') as email, join_session.details ->> 'firstName' as name, profile_revision <> crm_revision as behind
-      from join_session join person on person.id = person_id where join_session.details ->> 'personalEmail' like ${`${prefix}%`}`.execute(
+      select contact_id, made_contact as is_own, lower(join_session.details ->> 'personalEmail') as email, join_session.details ->> 'firstName' as name, due_at is not null as behind
+      from join_session join person on person.id = join_session.person_id join crm_delivery on crm_delivery.person_id = person.id where join_session.details ->> 'personalEmail' like ${`${prefix}%`}`.execute(
       server.deps.database,
     );
     assert.equal(rows.length, JOINS);

@@ -17,6 +17,7 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { isMemberNow } from '../session/members.ts';
+import { deliveriesOf } from './deliveries.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -43,12 +44,14 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
       return hubspot.updateContacts(writes);
     },
   };
-  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
   const late = pushDue(work, slow);
   await sending.promise;
   try {
     const uuid = await happens();
-    await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(background);
+    await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
+      background,
+    );
     await pushDue(work, hubspot);
   } finally {
     arrives.resolve();
@@ -123,7 +126,7 @@ test('a contact that pays while HubSpot is being told that one with the same ema
 async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;
   const isNoted = Promise.withResolvers<void>();
-  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
   await pushDue(work, {
     ...hubspot,
     async updateContacts(writes) {

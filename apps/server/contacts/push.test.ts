@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, deliveryOf, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
-import { takeDue } from './dueJoins.ts';
+import { takeDue } from './deliveries.ts';
+import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
-import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer();
 
@@ -115,10 +115,8 @@ test('a record on which HubSpot fails every time keeps no other from being deliv
   }
   const behind = async () => {
     const { rows } = await sql<{ email: string }>`
-      select details ->> 'personalEmail' as email from join_session
-      where profile_revision <> crm_revision and details ->> 'personalEmail' like 'many%'`.execute(
-      server.deps.database,
-    );
+      select details ->> 'personalEmail' as email from crm_delivery join person on id = person_id
+      where due_at is not null and details ->> 'personalEmail' like 'many%'`.execute(server.deps.database);
     return rows.map(({ email }) => email);
   };
   await server.hubspotFault({ kind: 'status', status: 500, about: 'many7@example.com', times: 1000 });
@@ -144,14 +142,7 @@ test('a contact that HubSpot does not know is set aside with its reason and bloc
     body: details({ personalEmail: 'sam@example.com' }),
   });
   await push();
-  const refusal = async (uuid: string) =>
-    (
-      await server.deps.database
-        .selectFrom('join_session')
-        .select('crm_refusal')
-        .where('uuid', '=', uuid)
-        .executeTakeFirstOrThrow()
-    ).crm_refusal;
+  const refusal = async (uuid: string) => (await deliveryOf(server, uuid)).refusal;
   assert.match((await refusal(unknown)) ?? '', /777777/);
   assert.equal(await refusal(known), null);
   assert.equal((await contact('103')).personal_email, 'sam@example.com');
@@ -187,16 +178,18 @@ test('HubSpot does not say that a transcript was received once all of a join wer
 
 test('of more joins than one batch has, those that have waited longest come first, one that failed often by itself', async () => {
   const { background } = server;
-  await sql`update join_session set crm_revision = profile_revision`.execute(background);
+  await sql`delete from crm_delivery`.execute(background);
   await sql`
-    with persons as (insert into person (profile) select '{}' from generate_series(1, 102) returning id)
-    insert into join_session (person_id, state, origin, programme, details, profile_revision, crm_next_try_at, crm_attempts)
-    select id, 'ordering', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || jsonb_build_object('firstName', n),
-      2, now() - make_interval(mins => n::int), case n when 102 then 50 else 0 end
-    from (select id, row_number() over () as n from persons) as numbered`.execute(background);
+    with persons as (
+      insert into person (details) select ${JSON.stringify(details())}::jsonb || jsonb_build_object('firstName', n) from generate_series(1, 102) n
+      returning id, (details ->> 'firstName')::int as n)
+    insert into crm_delivery (person_id, due_since, due_at, tries)
+    select id, now(), now() - make_interval(mins => n), case n when 102 then 50 else 0 end from persons`.execute(
+    background,
+  );
   const taken = async () =>
-    (await takeDue({ ...server.deps, database: background })).map(({ details }) =>
-      Number(details!.firstName),
+    (await takeDue({ ...server.deps, database: background })).rows.map(({ own }) =>
+      Number(own.details!.firstName),
     );
   assert.deepEqual(await taken(), [102]);
   assert.deepEqual(

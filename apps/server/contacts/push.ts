@@ -1,57 +1,53 @@
 import { sql } from 'kysely';
 import { contactFields } from '#core/contact.ts';
-import {
-  type CrmField,
-  type CrmValues,
-  type FieldRules,
-  type FieldValue,
-  isSame,
-  mustRead,
-  propertiesForUnproven,
-  propertiesToSend,
-  tellsPayment,
-} from '#core/crmFields.ts';
-import { operatorRefund } from '#core/refunds.ts';
+import { type CrmField, type CrmValues, type FieldRules, isSame, tellsPayment } from '#core/crmFields.ts';
+import { compareNames, EMAIL, lastPaid, project, projectNew, type Told } from '#core/crmProjection.ts';
+import { likenessOf } from '#core/personKeys.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hubspot/batches.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
-import { requireSameAccount } from './account.ts';
-import { crmId, unknownContact, whose } from './crmId.ts';
 import {
-  type ContactOfJoin,
-  type DueJoin,
+  crmValue,
+  isMember,
+  namesAt,
+  neededProperties,
+  readProperties,
+} from '../providers/hubspot/properties.ts';
+import { alikeTo } from '../session/alike.ts';
+import { requireSameAccount } from './account.ts';
+import { keepContacts } from './contacts.ts';
+import { unknownContact } from './crmId.ts';
+import {
+  type ContactOfPerson,
+  type Delivered,
+  type Delivery,
   delivered,
-  EMAIL,
+  idsOf,
   later,
+  locked,
   noteContacts,
-  type Planned,
   postpone,
-  propertiesOfNamed,
   type Refused,
   refuse,
   takeDue,
-  valuesOf,
-} from './dueJoins.ts';
+} from './deliveries.ts';
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { memberAlready } from './memberAlready.ts';
 
 const INTERVAL_MS = 2_000;
-/** Kinds of notices: the contact with the join's email is not proven to be the joiner; HubSpot refuses the email. */
-const UNPROVEN = 'unproven_contact';
+/** Kind of notice: HubSpot does not take the email of a join, or has another contact with it. */
 const EMAIL_REFUSED = 'email_refused';
-/** Kind of notice: a paid join has no contact in HubSpot, and no student details to create one from. */
+/** Kind of notice: a member has no contact in HubSpot, and no student details to create one from. */
 const CONTACT_GONE = 'contact_gone';
+const NOT_UNIQUE = 'Another contact has a value that HubSpot wants to be unique.';
 
-/**
- * Starts to send due joins to HubSpot repeatedly, each with the values that it has when it is sent. A join is due while its
- * `profile_revision` differs from its `crm_revision`.
- */
+/** Starts to tell HubSpot of the persons who are due, repeatedly, each with what holds when it is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'push joins to HubSpot',
@@ -62,9 +58,9 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * Takes a batch of due joins with the same kind of contact (`whose`) and sends them in one request, or in two if HubSpot's values
- * must be read first. Other processes take other joins. Takes none while requests to HubSpot are paused, a person is being erased
- * or a join is being linked. Returns how many joins were taken, and whether that was a full batch (`more`).
+ * Takes a batch of persons who are due, reads their contacts and writes what has changed. Other processes take others. Takes none while
+ * requests to HubSpot are paused, a person is being erased or a join is being linked. Returns how many were taken, and whether that
+ * was a full batch (`more`).
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -73,66 +69,58 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
 }
 
 async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
-  const rows = await takeDue(deps);
+  const { rows, size } = await takeDue(deps);
   if (rows.length === 0) return { taken: 0, more: false };
   try {
-    if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
+    if (rows[0]!.contactId === null) await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // If HubSpot refuses to read a batch, it does not say which contact is the reason. So a join is refused only if it was alone
-    // in its batch.
+    // If HubSpot refuses to read a batch, it does not say which contact is the reason. So somebody is refused only if they were alone
+    // in the batch.
     if (error instanceof CrmRefused && rows.length === 1)
-      await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
+      await refuse(deps, [{ personId: rows[0]!.personId, reason: error.message }]);
     else if (error instanceof CrmRefused)
       await postpone(deps, rows, { retryAfterMs: 0, perhapsRecord: true });
     else if (error instanceof CrmUnavailable) await postpone(deps, rows, error);
     else throw error;
   }
-  return { taken: rows.length, more: rows.length === rows[0]!.size };
+  return { taken: rows.length, more: rows.length === size };
 }
 
-/**
- * Updates existing contacts in one call. HubSpot refuses a batch in which a contact occurs twice, so of several joins of one
- * contact all but one wait for the next batch.
- */
-async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
+/** Updates existing contacts in one call, after one that reads them. */
+async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Delivery[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
-  const byId = new Map(rows.map((row) => [row.crm_id!, row]));
-  await later(
-    deps,
-    rows.filter((row) => byId.get(row.crm_id!) !== row),
-  );
-  const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
-  const toRead = due.filter(({ row, values }) =>
-    row.whose === 'shared'
-      ? values.some(({ field }) => field === 'paidAt')
-      : row.has_others || row.may_have_been_member || mustRead(fields, values, row.crm_known),
-  );
-  const present = await readOf(hubspot, fields, toRead);
-  const gone = toRead.filter(({ row }) => present.get(row.crm_id!)?.id !== row.crm_id);
+  const present = await readOf(hubspot, fields, rows);
+  const isThere = (row: Delivery) => present.get(row.contactId!)?.id === row.contactId;
   await follow(
     deps,
     hubspot,
-    gone.map(({ row }) => row),
+    rows.filter((row) => !isThere(row)),
   );
-  const planned = due
-    .filter((join) => !gone.includes(join))
-    .map(({ row, values }) => plan(fields, row, values, present.get(row.crm_id!)?.properties ?? null));
+  const planned = rows
+    .filter(isThere)
+    .map((row) => plan(fields, row, present.get(row.contactId!)!.properties));
   const nothing = planned.filter(({ properties }) => Object.keys(properties).length === 0);
   await delivered(deps, nothing);
   const { sent, outcomes } = await write(
     fields,
     planned.filter((change) => !nothing.includes(change)),
+    hubspot,
     hubspot.updateContacts,
   );
   await conclude(deps, sent, outcomes);
-  // If a contact was merged, HubSpot answers its update under the id of the remaining contact, or not at all. If HubSpot still
-  // has an unanswered contact under its own id, the join stays due.
-  const unanswered = sent.filter(({ row }) => !outcomes.has(row.uuid));
-  const presentNow = await readOf(hubspot, fields, unanswered);
+  // A contact that was merged since it was read is answered under the id of the one that remains, or not at all.
+  const unanswered = sent.filter(({ row }) => !outcomes.has(markOf(row)));
+  const presentNow = await readOf(
+    hubspot,
+    fields,
+    unanswered.map(({ row }) => row),
+  );
   const moved = sent.filter(({ row }) => {
-    const outcome = outcomes.get(row.uuid);
-    return outcome === undefined ? presentNow.get(row.crm_id!)?.id !== row.crm_id : outcome.kind === 'gone';
+    const outcome = outcomes.get(markOf(row));
+    return outcome === undefined
+      ? presentNow.get(row.contactId!)?.id !== row.contactId
+      : outcome.kind === 'gone';
   });
   await follow(
     deps,
@@ -141,236 +129,251 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
 }
 
-/** Reads the contacts of joins from HubSpot. The map's keys are the joins' `crm_id`, even if the contact was merged. */
+/** Reads the contacts of persons from HubSpot. The map's keys are the persons' `contactId`, even if the contact was merged. */
 async function readOf(
   hubspot: HubspotClient,
   fields: FieldRules,
-  joins: readonly { row: DueJoin }[],
+  rows: readonly Delivery[],
 ): Promise<Map<string, CrmContact>> {
-  const ids = joins.map(({ row }) => row.crm_id!);
-  return ids.length === 0 ? new Map() : hubspot.readContacts(ids, neededProperties(fields));
+  const ids = rows.map(({ contactId }) => contactId!);
+  return ids.length === 0 ? new Map() : hubspot.readContacts(ids, [...neededProperties(fields), EMAIL]);
 }
 
 /**
- * Handles joins whose contact turned out to be merged or deleted. They become due again: for the contact that remains after the
- * merge, or for a new contact. A join that is being paid waits a minute, because it cannot be moved to another contact until the
- * payment has ended ({@link lookAtContacts}). A join whose named contact HubSpot never had is refused.
+ * Handles persons whose contact turned out to be merged or deleted. They become due again: for the contact that remains after the
+ * merge, or for a new one. Who is paying waits a minute, because they cannot be moved until the payment has ended
+ * ({@link lookAtContacts}). Who names a contact that HubSpot never had is refused.
  */
-async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
+async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly Delivery[]): Promise<void> {
   if (rows.length === 0) return;
-  const ids = [...new Set(rows.map(({ crm_id }) => crm_id!))];
+  const ids = rows.map(({ contactId }) => contactId!);
   await lookAtContacts(deps.database, hubspot, deps.society.crm.fields, ids);
-  const before = JSON.stringify(rows.map(({ uuid, crm_id }) => ({ uuid, crm_id })));
+  // Nothing is left to tell of somebody who was merged and has no join any more.
+  const isOver = sql`(merged_into is not null and not exists (select from join_session where join_session.person_id = person.id))`;
   await sql`
-    with session as (
-      select uuid, person_id, ${crmId} as crm_id, ${whose} as whose from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
-      order by uuid for no key update
-    ), stays as (
-      select session.uuid, session.crm_id, session.person_id, whose = 'shared' or made_contact as is_unnamed, merged_into is not null as is_merged
-      from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid) join person on person.id = session.person_id
-      where session.crm_id = before.crm_id
-    ), detached as (
-      update person set found_contact_id = null from stays where person.id = stays.person_id and is_unnamed
-    )
-    update join_session set crm_next_try_at = now() + case when stays.is_merged then interval '1 minute' else interval '0' end,
-      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else ${unknownContact(sql`stays.crm_id`)} end
-    from session left join stays using (uuid)
-    where join_session.uuid = session.uuid`.execute(deps.database);
+    with ${locked(rows)}
+    update crm_delivery set due_since = case when ${isOver} then null else due_since end,
+      due_at = case when ${isOver} then null when merged_into is null then now() else now() + interval '1 minute' end,
+      refusal = case when merged_into is null and deleted_at is null then ${unknownContact(sql`contact_id`)} end
+    from locked join person on person.id = locked.person_id where crm_delivery.person_id = locked.person_id and due_at is not null`.execute(
+    deps.database,
+  );
 }
 
-/** Returns the properties to send for a join. `present` are the contact's properties in HubSpot; null if they were not read. */
-function plan(
+/** Returns what is written into the contact of a person. `present` are the contact's properties in HubSpot. */
+function plan(fields: FieldRules, row: Delivery, present: CrmContact['properties']): Delivered {
+  const paid = lastPaid([...row.own.joins, ...row.attached.joins]);
+  const notices =
+    paid && wasMember(fields, row, paid.paidAt!, present)
+      ? [{ uuid: paid.uuid, ...memberAlready(paid.uuid, row.contactId!) }]
+      : [];
+  return { row, ...project(fields, row, present), notices };
+}
+
+/**
+ * Whether the contact was a member in HubSpot before it paid. If HubSpot has the time of this payment, we have told the status, and the
+ * server died before recording that.
+ */
+function wasMember(
   fields: FieldRules,
-  row: DueJoin,
-  values: FieldValue[],
-  present: CrmContact['properties'] | null,
-): Planned {
-  if (row.whose !== 'shared') {
-    const properties = propertiesOfNamed(fields, row, values, present);
-    const notice = present && wasMember(fields, row, present) ? memberAlready(row.uuid, row.crm_id!) : null;
-    return { row, properties, known: knownAfter(fields, values), notice };
-  }
-  const { properties, written, statusInTheWay } = propertiesForUnproven(
-    fields,
-    values,
-    row.crm_known,
-    present ?? {},
-    row.details,
-  );
-  const notice = statusInTheWay === null ? null : toldInTheWay(row, statusInTheWay);
-  return { row, properties, known: written, notice };
-}
-
-/**
- * Whether the contact was a member in HubSpot before this join was paid. If HubSpot has the time of this payment, the join itself
- * has sent the status, and the server died before recording that it was sent.
- */
-function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
+  { mayHaveBeenMember, own, attached }: Delivery,
+  paidAt: string,
+  present: CrmContact['properties'],
+): boolean {
   const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
-  return (
-    row.may_have_been_member &&
-    row.status !== null &&
-    isMember(fields, present) &&
-    !tellsPayment(heldPaidAt, row.paid_at!.toISOString())
-  );
+  const holds = own.holdsMembership || attached.holdsMembership;
+  return mayHaveBeenMember && holds && isMember(fields, present) && !tellsPayment(heldPaidAt, paidAt);
 }
 
-/**
- * Returns the values to record as sent. A field that has no property in HubSpot is left out, to be sent once the property exists.
- */
-function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
-  return Object.fromEntries(
-    values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
-  );
-}
+type WithDetails = Delivery & { own: Told & { details: StudentDetails } };
+type New = Delivered & { row: WithDetails };
 
 /**
- * Returns the notice that a paid join has the email of a contact, and that the contact's status was left as it was. If the status
- * is `member` and was not sent for this payer ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may
- * link the join to the contact.
+ * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot has a contact with the
+ * email already, it is theirs if we created it just before a crash; they are attached to it if it has their name or none; otherwise they
+ * get a contact of their own, in which the email is but a second property.
  */
-function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
-  const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
-  const repair =
-    status === MEMBER && !may_be_their_status
-      ? `If it is the same person, they have paid twice: ${operatorRefund(uuid, '--upgrade', '--items all')}`
-      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- person merge ${uuid} ${crm_id}`;
-  return { kind: UNPROVEN, message: `${what} ${repair}` };
-}
-
-/**
- * Creates contacts for joins without one. If HubSpot already has a contact with the join's email, that contact is read and
- * recorded instead; this join may have created it just before a crash.
- */
-async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
-  const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
+async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Delivery[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
-  // No contact can be created without student details. A join without them and without a membership or upgrade counts as
-  // delivered.
-  const withoutDetails = rows.filter((row) => !emailOf(row));
+  const holds = ({ own }: Delivery) => own.holdsMembership || own.holdsUpgrade;
+  // A contact that was deleted is made anew for those alone who hold something.
+  const wanted = rows.filter((row) => holds(row) || (!row.isDeleted && row.own.details !== null));
+  const isComplete = (row: Delivery): row is WithDetails =>
+    row.own.details !== null && row.own.joins.length > 0;
+  const complete = wanted.filter(isComplete);
+  const nameless = wanted.filter((row) => !isComplete(row) && holds(row));
+  const done = rows.filter((row) => !nameless.includes(row) && !(complete as Delivery[]).includes(row));
   await delivered(
     deps,
-    withoutDetails
-      .filter(({ is_nameless }) => !is_nameless)
-      .map((row) => ({ row, properties: {}, known: {}, notice: null })),
+    done.map((row) => ({ row, properties: {}, sent: {}, notices: [] })),
   );
-  // If two joins have the same email, as siblings may, one join waits for the next batch. There it finds the contact that the
-  // other join has created.
-  const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
+  const attached = await contactsOfAlike(deps, complete);
+  await noteContacts(deps, attached);
+  const without = complete.filter((row) => !attached.some((one) => one.row === row));
+  // Of persons with the same email, as siblings may have, one waits for the next batch. There they find the contact that the other
+  // has created.
+  const byEmail = new Map(without.map((row) => [emailOf(row), row]));
   await later(
     deps,
-    rows.filter((row) => emailOf(row) && byEmail.get(emailOf(row)!) !== row),
+    without.filter((row) => byEmail.get(emailOf(row)) !== row),
   );
-  const planned = [...byEmail].map(([email, row]) => {
-    const values = valuesOf(row);
-    const properties = { email, ...propertiesToSend(fields, values, {}, {}) };
-    return { row, properties, known: knownAfter(fields, values), notice: null };
-  });
+  const planned = [...byEmail.values()].map((row) => ({ row, ...projectNew(fields, row.own), notices: [] }));
   if (planned.length > 0) await requireSameAccount(deps.database, hubspot);
-  const { sent, outcomes } = await write(fields, planned, hubspot.createContacts);
-  const taken = sent.flatMap((change) => {
-    const outcome = outcomes.get(change.row.uuid);
-    return outcome?.kind === 'conflict' ? [{ ...change, email: emailOf(change.row)!, id: outcome.id }] : [];
-  });
-  const created = sent.flatMap(({ row }) => {
-    const outcome = outcomes.get(row.uuid);
-    return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
-  });
+  const { sent, outcomes } = await write(fields, planned, hubspot, hubspot.createContacts);
   // The new contacts are recorded before any further call to HubSpot. Otherwise, after a crash, a contact that was created without
   // its email could not be found, and would be created again.
-  await noteContacts(deps, created);
-  await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
-  await later(
-    deps,
-    taken.map(({ row }) => row),
-  );
+  await noteCreated(deps, sent, outcomes);
+  const isTaken = (change: Delivered) => outcomes.get(markOf(change.row))?.kind === 'conflict';
   await conclude(
     deps,
-    sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
+    sent.filter((change) => !isTaken(change)),
     outcomes,
   );
-  await refuseNameless(deps, hubspot, withoutDetails);
+  for (const change of sent.filter(isTaken)) await createBeside(deps, hubspot, fields, change, outcomes);
+  await refuseNameless(deps, hubspot, nameless);
+}
+
+const emailOf = (row: WithDetails) => row.own.details.personalEmail.toLowerCase();
+
+async function noteCreated(
+  deps: Deps,
+  sent: readonly Delivered[],
+  outcomes: ReadonlyMap<string, BatchOutcome>,
+): Promise<void> {
+  const created = sent.flatMap(({ row }) => {
+    const outcome = outcomes.get(markOf(row));
+    return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
+  });
+  await noteContacts(deps, created);
+}
+
+/** Returns the contacts of those who are likely the same as these persons. */
+async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promise<ContactOfPerson[]> {
+  const { rows: found } = await sql<{ id: number; contactId: string }>`
+    select person.id, min(other.contact_id) as "contactId"
+    from unnest(${idsOf(rows)}::bigint[]) as person (id), lateral ${alikeTo(sql`person.id`)} as alike (id) join person other on other.id = alike.id
+    where other.id <> person.id and other.contact_id is not null and other.deleted_at is null and other.merged_into is null
+      and (other.fetched_at is not null or other.made_contact)
+    group by person.id`.execute(deps.database);
+  return found.map(({ id, contactId }) => ({
+    row: rows.find(({ personId }) => personId === id)!,
+    contactId,
+    isOwn: false,
+  }));
+}
+
+/** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
+async function createBeside(
+  deps: Deps,
+  hubspot: HubspotClient,
+  fields: FieldRules,
+  change: New,
+  outcomes: ReadonlyMap<string, BatchOutcome>,
+): Promise<void> {
+  const { row } = change;
+  const outcome = outcomes.get(markOf(row));
+  const named = outcome?.kind === 'conflict' ? outcome.id : null;
+  const wanted = [...new Set([...neededProperties(fields), ...readProperties(fields)])];
+  const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
+  const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
+  // It has disappeared meanwhile: they get a contact with the next batch.
+  if (!existing) return later(deps, [row]);
+  const isOwn = isOurs(fields, change, existing);
+  if (isOwn || (await isLikelyTheirs(deps, fields, row, existing))) {
+    const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
+      deps.database,
+    );
+    if (!isOwn && mirrored.length === 0)
+      await keepContacts(deps.database, deps.society.crm.fields, [existing]);
+    await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
+    await later(deps, [row]);
+    return;
+  }
+  const { sent, outcomes: beside } = await write(
+    fields,
+    [withoutEmail(fields, change)],
+    hubspot,
+    hubspot.createContacts,
+  );
+  await noteCreated(deps, sent, beside);
+  await conclude(deps, sent, beside);
+}
+
+/** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
+async function isLikelyTheirs(
+  deps: Deps,
+  fields: FieldRules,
+  { personId, own }: WithDetails,
+  { id, properties }: CrmContact,
+): Promise<boolean> {
+  const names = compareNames(namesAt(fields, properties), own.details);
+  if (names === 'other') return false;
+  // A contact without a name is whose it was first.
+  const { rows } = await sql`
+    select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
+      exists (select from kept_apart where one_id = least(other.id, ${personId}) and other_id = greatest(other.id, ${personId}))
+      or ${names === 'none'} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
+    deps.database,
+  );
+  return rows.length === 0;
 }
 
 /**
- * Refuses the joins among `rows` that hold a membership or upgrade and have neither student details nor a contact. Staff can link
- * such a join to a contact. A join that has a contact again is sent instead. There are two ways to get one again: the contact
- * that was named for the join was deleted and has been restored in HubSpot, or the contact that the join shared with another join
- * was replaced by a contact that was created for that other join ({@link noteContacts}).
+ * Refuses persons who hold something and have neither student details nor a contact, as after a link to a contact that was deleted
+ * later. Staff can merge them with a contact. Who has a contact again, since it was restored in HubSpot, is sent instead.
  */
-async function refuseNameless(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
-  const nameless = rows.filter(({ is_nameless }) => is_nameless);
+async function refuseNameless(
+  deps: Deps,
+  hubspot: HubspotClient,
+  nameless: readonly Delivery[],
+): Promise<void> {
   if (nameless.length === 0) return;
-  const uuids = nameless.map(({ uuid }) => uuid);
+  const ids = sql`any(${idsOf(nameless)}::bigint[])`;
   const { rows: named } = await sql<{ id: string }>`
-    select distinct contact_id as id from join_session join person on person.id = person_id
-    where uuid = any(${uuids}::uuid[]) and contact_id is not null`.execute(deps.database);
+    select contact_id as id from person where id = ${ids} and contact_id is not null`.execute(deps.database);
   await lookAtContacts(
     deps.database,
     hubspot,
     deps.society.crm.fields,
     named.map(({ id }) => id),
   );
-  const { rows: without } = await sql<{ uuid: string }>`
-    select uuid from join_session where uuid = any(${uuids}::uuid[]) and ${whose} = 'new'`.execute(
+  const { rows: without } = await sql<{ id: number }>`
+    select id from person where id = ${ids} and (contact_id is null or deleted_at is not null) and found_contact_id is null`.execute(
     deps.database,
   );
-  const refused = without.map(({ uuid }) => uuid);
-  await refuse(deps, refused.map(refusalOfNameless));
+  const isWithout = ({ personId }: Delivery) => without.some(({ id }) => id === personId);
+  await refuse(deps, nameless.filter(isWithout).map(refusalOfNameless));
   await later(
     deps,
-    nameless.filter(({ uuid }) => !refused.includes(uuid)),
+    nameless.filter((row) => !isWithout(row)),
   );
 }
 
-/**
- * The refusal of a join that bought something, but has neither a contact nor student details. This happens, for example, if the
- * join was begun by a link to a contact that was deleted later.
- */
-function refusalOfNameless(uuid: string): Refused {
+function refusalOfNameless({ personId, uuid }: Delivery): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
   return {
-    uuid,
+    personId,
     reason,
-    notice: {
-      kind: CONTACT_GONE,
-      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`,
-    },
+    notice: uuid
+      ? {
+          kind: CONTACT_GONE,
+          uuid,
+          message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`,
+        }
+      : undefined,
   };
 }
 
 /**
- * Reads the existing contact with the email of each join, and finds out whether the join itself created that contact. If the
- * contact has disappeared meanwhile, the join is left out, and creates a contact with the next batch.
+ * Whether we created the contact for this person, and the server died before recording that. True if the contact is younger than the
+ * person's first join, and has all values of contact fields that would be written. A name alone proves nothing, since somebody else
+ * may have typed it.
  */
-async function lookAtTaken(
-  hubspot: HubspotClient,
-  fields: FieldRules,
-  taken: readonly (Planned & { email: string; id: string | null })[],
-): Promise<ContactOfJoin[]> {
-  if (taken.length === 0) return [];
-  const ids = taken.flatMap(({ id }) => id ?? []);
-  const wanted = neededProperties(fields);
-  const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, wanted);
-  const contacts: ContactOfJoin[] = [];
-  for (const change of taken) {
-    const id = change.id ?? (await hubspot.findByEmail(change.email))?.id;
-    const existing: CrmContact | undefined =
-      id === undefined ? undefined : (known.get(id) ?? (await hubspot.readContacts([id], wanted)).get(id));
-    if (existing)
-      contacts.push({ row: change.row, contactId: existing.id, isOwn: isOurs(fields, change, existing) });
-  }
-  return contacts;
-}
-
-/**
- * Whether this join created the contact, and the server died before recording that. True if the contact is younger than the join,
- * and has all values of contact fields that the join would write. A name alone proves nothing, since somebody else may have typed
- * it.
- */
-function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
+function isOurs(fields: FieldRules, { row, properties }: Delivered, existing: CrmContact): boolean {
+  const [first] = row.own.joins;
   return (
-    new Date(existing.createdAt) >= row.created_at &&
+    first !== undefined &&
+    new Date(existing.createdAt) >= new Date(first.createdAt) &&
     contactFields.every((field) => {
       const { property } = fields[field];
       const value = property === null ? undefined : properties[property];
@@ -382,65 +385,100 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
- * Sends the planned changes. If HubSpot refuses a join's email, or another contact has that email, sends the join's other
- * properties without the email, and staff get a notice. `sent` lacks changes that were not sent because HubSpot was unavailable.
+ * Sends the planned changes. If HubSpot refuses an email, or another contact has it that was corrected, sends the other properties
+ * without the email, and staff get a notice. `sent` lacks changes that were not sent because HubSpot was unavailable.
  */
-async function write(
+async function write<T extends Delivered>(
   fields: FieldRules,
-  planned: readonly Planned[],
+  planned: readonly T[],
+  hubspot: HubspotClient,
   send: Send,
-): Promise<{ sent: Planned[]; outcomes: Map<string, BatchOutcome> }> {
-  const outcomes = await eachAsFarAsPossible(planned.map(writeOf), send);
-  const sent: Planned[] = [];
+): Promise<{ sent: T[]; outcomes: Map<string, BatchOutcome> }> {
+  // Contacts without an email are sent alone: the results of a larger batch would not show which of them belongs to whom.
+  const alone = planned.filter(({ row, properties }) => row.contactId === null && !(EMAIL in properties));
+  const outcomes = await eachAsFarAsPossible(
+    planned.filter((change) => !alone.includes(change)).map(writeOf),
+    send,
+  );
+  const sent: T[] = [];
   for (const change of planned) {
-    const { uuid, crm_id } = change.row;
-    const outcome = outcomes.get(uuid);
-    const isTaken = outcome?.kind === 'conflict' && crm_id !== null;
+    const { uuid, contactId } = change.row;
+    const mark = markOf(change.row);
+    const outcome = outcomes.get(mark);
+    const isTaken = outcome?.kind === 'conflict' && contactId !== null;
     const isRefused = outcome?.kind === 'refused' && outcome.isEmail;
-    if (!(isTaken || isRefused) || !(EMAIL in change.properties)) {
+    const hasEmail = EMAIL in change.properties;
+    if (!alone.includes(change) && !((isTaken || isRefused) && hasEmail)) {
       sent.push(change);
       continue;
     }
     const rest = withoutEmail(fields, change);
-    outcomes.delete(uuid);
+    outcomes.delete(mark);
     try {
-      // Each of these joins is sent in a batch of its own. The results of a larger batch would not show which new contact without
-      // an email belongs to which join.
-      const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
-      if (again) outcomes.set(uuid, again);
-      const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;
-      sent.push(
-        again?.kind === 'written' ? { ...rest, notice: notice ?? emailRefused(uuid, again.id) } : rest,
-      );
+      const again =
+        (await existingBeside(fields, rest, hubspot)) ??
+        (await eachAsFarAsPossible([writeOf(rest)], send)).get(mark);
+      if (again) outcomes.set(mark, again);
+      if (again?.kind === 'written' && hasEmail && uuid !== null)
+        rest.notices = [
+          ...rest.notices,
+          isTaken ? emailTaken(uuid, contactId, outcome.id) : emailRefused(uuid, again.id),
+        ];
+      sent.push(rest);
     } catch (error) {
-      // HubSpot is unavailable: this join is due again in a minute. The other joins have been sent.
+      // HubSpot is unavailable: this one is due again in a minute. The others have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;
     }
   }
   return { sent, outcomes };
 }
 
-function writeOf({ row, properties }: Planned): BatchWrite {
-  return { mark: row.uuid, id: row.crm_id, properties };
+/**
+ * Looks for the contact without an email that we created for a person before the server died. Null if there is none, or this is the
+ * first try.
+ */
+async function existingBeside(
+  fields: FieldRules,
+  change: Delivered,
+  hubspot: HubspotClient,
+): Promise<BatchOutcome | null> {
+  const { contactId, tries, own } = change.row;
+  const { property } = fields.personalEmail;
+  if (contactId !== null || tries < 2 || property === null) return null;
+  const found = await hubspot.findByProperty(property, own.details!.personalEmail);
+  const made = found.find((existing) => isOurs(fields, change, existing));
+  return made ? { kind: 'written', id: made.id } : null;
 }
 
-function withoutEmail(fields: FieldRules, { properties, known, ...planned }: Planned): Planned {
+const markOf = ({ personId }: Delivery) => String(personId);
+
+function writeOf({ row, properties }: Delivered): BatchWrite {
+  return { mark: markOf(row), id: row.contactId, properties };
+}
+
+function withoutEmail<T extends Delivered>(fields: FieldRules, { properties, sent, ...planned }: T): T {
   const { [EMAIL]: _, ...rest } = properties;
   const isOther = ([field]: [string, string]) => fields[field as CrmField].property !== EMAIL;
-  return { ...planned, properties: rest, known: Object.fromEntries(Object.entries(known).filter(isOther)) };
+  return {
+    ...planned,
+    properties: rest,
+    sent: Object.fromEntries(Object.entries(sent).filter(isOther)) as CrmValues,
+  } as T;
 }
 
-function emailRefused(uuid: string, contactId: string): Planned['notice'] {
+function emailRefused(uuid: string, contactId: string): Delivered['notices'][number] {
   return {
     kind: EMAIL_REFUSED,
+    uuid,
     message: `HubSpot does not take the email of join ${uuid}. All else of it is in contact ${contactId}: correct the email there.`,
   };
 }
 
-function emailTaken(uuid: string, contactId: string, otherId: string | null): Planned['notice'] {
+function emailTaken(uuid: string, contactId: string, otherId: string | null): Delivered['notices'][number] {
   const other = otherId === null ? 'another contact' : `contact ${otherId}`;
   return {
     kind: EMAIL_REFUSED,
+    uuid,
     message: `The email of join ${uuid} was corrected, and HubSpot knows ${other} by it. All else of the join is in contact ${contactId}: if it is one person, merge the two in HubSpot.`,
   };
 }
@@ -475,16 +513,17 @@ async function eachAsFarAsPossible(
 
 async function conclude(
   deps: Deps,
-  sent: readonly Planned[],
+  sent: readonly Delivered[],
   outcomes: ReadonlyMap<string, BatchOutcome>,
 ): Promise<void> {
   await delivered(
     deps,
-    sent.filter(({ row }) => outcomes.get(row.uuid)?.kind === 'written'),
+    sent.filter(({ row }) => outcomes.get(markOf(row))?.kind === 'written'),
   );
   const refused = sent.flatMap(({ row }) => {
-    const outcome = outcomes.get(row.uuid);
-    return outcome?.kind === 'refused' ? [{ uuid: row.uuid, reason: outcome.reason }] : [];
+    const outcome = outcomes.get(markOf(row));
+    if (outcome?.kind === 'refused') return [{ personId: row.personId, reason: outcome.reason }];
+    return outcome?.kind === 'conflict' ? [{ personId: row.personId, reason: NOT_UNIQUE }] : [];
   });
   await refuse(deps, refused);
 }

@@ -18,6 +18,7 @@ beforeEachIn(import.meta.filename, async () => {
   await sql`delete from membership`.execute(server.background);
   await sql`delete from payment`.execute(server.background);
   await sql`delete from join_session`.execute(server.background);
+  await sql`delete from crm_delivery`.execute(server.background);
   await sql`delete from staff_notice`.execute(server.background);
 });
 
@@ -26,11 +27,16 @@ const requests = () => requestsTo(server.hubspotUrl);
 /** Inserts finished joins that are due now. HubSpot has no contacts for them. */
 async function finishJoins(word: string, joins: number): Promise<void> {
   await sql`
-    with persons as (insert into person (profile) select '{}' from generate_series(1, ${joins}::int) returning id)
-    insert into join_session (person_id, state, origin, programme, details, paid_at, profile_revision, created_at)
-    select id, 'paid', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
-          'personalEmail', ${word} || n || '@example.com')::jsonb, now(), 2, now()
-    from (select id, row_number() over () as n from persons) as numbered`.execute(server.background);
+    with persons as (
+      insert into person (details)
+      select ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
+        'personalEmail', ${word} || n || '@example.com')::jsonb
+      from generate_series(1, ${joins}::int) n returning id, details
+    ), due as (insert into crm_delivery (person_id, due_since, due_at) select id, now(), now() from persons)
+    insert into join_session (person_id, state, origin, programme, details, paid_at, created_at)
+    select id, 'paid', 'school', 'high-school', details, now(), now() from persons`.execute(
+    server.background,
+  );
 }
 
 /** Simulates `seconds` in steps of ten seconds. In each step, sends the joins that are due. */
@@ -38,7 +44,7 @@ async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {
     while ((await pushDue({ ...server.deps, database: server.background }, server.hubspot)).more);
-    await sql`update join_session set crm_next_try_at = crm_next_try_at - ${step} where profile_revision <> crm_revision`.execute(
+    await sql`update crm_delivery set due_at = due_at - ${step} where due_at is not null`.execute(
       server.background,
     );
     await sql`update crm_budget set refilled_at = refilled_at - ${step}, blocked_until = blocked_until - ${step}`.execute(
@@ -49,9 +55,9 @@ async function serve(seconds: number): Promise<void> {
 
 const counts = async () => {
   const { rows } = await sql<{ due: number; refused: number }>`
-    select count(*) filter (where profile_revision <> crm_revision)::int as due,
-      count(*) filter (where crm_refusal is not null)::int as refused
-    from join_session`.execute(server.background);
+    select count(*) filter (where due_at is not null)::int as due,
+      count(*) filter (where refusal is not null)::int as refused
+    from crm_delivery`.execute(server.background);
   return rows[0]!;
 };
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { askHubspot, requestsTo } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, startJoin } from '../../../tests/harness/steps.ts';
+import { details, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { failedCommand, syncCommand } from './commands.ts';
+import { tellHubspot } from './hubspotIsToHear.ts';
+import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 beforeEachIn(import.meta.filename, async () => {
@@ -26,8 +29,8 @@ const submit = async (code: string, more: object) => {
 const rowsOf = async (uuids: readonly string[]) =>
   (
     await sql<{ uuid: string; contact: string | null; refusal: string | null; is_due: boolean }>`
-      select uuid, coalesce(contact_id, found_contact_id) as contact, crm_refusal as refusal, profile_revision <> crm_revision as is_due
-      from join_session join person on person.id = person_id where uuid = any(${uuids})`.execute(
+      select uuid, coalesce(contact_id, found_contact_id) as contact, refusal, due_at is not null as is_due
+      from join_session join person on person.id = join_session.person_id left join crm_delivery on crm_delivery.person_id = person.id where uuid = any(${uuids})`.execute(
       server.background,
     )
   ).rows;
@@ -60,9 +63,11 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
   assert.match((await runCommand(t, server, failedCommand, [])).out, /None/);
 
   // Later changes of the join update its contact, as for any other join.
-  await sql`update join_session set details = details || '{"city": "Waco"}', profile_revision = profile_revision + 1 where uuid = ${uuids[0]!}`.execute(
+  await sql`
+    update person set details = details || '{"city": "Waco"}' where id = (select person_id from join_session where uuid = ${uuids[0]!})`.execute(
     server.background,
   );
+  await tellHubspot(server.background, uuids[0]!);
   await deliver(server);
   const [row] = await rowsOf([uuids[0]!]);
   assert.equal((await atHubspot(server, row!.contact!, 'city')).city, 'Waco');
@@ -94,6 +99,26 @@ test('a join without its email has one contact, though HubSpot fails right after
     limit: 10,
   });
   assert.equal(found.results?.length, 1);
+});
+
+test('a contact beside another one with the same email is made once, though the answer was lost', async (t) => {
+  const email = 'beside@example.com';
+  await newContact(server, email, { firstname: 'Mother' });
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail: email });
+  const { createContacts } = server.hubspot;
+  t.mock.method(server.hubspot, 'createContacts', async (writes: Parameters<typeof createContacts>[0]) => {
+    const outcomes = await createContacts(writes);
+    if (writes.some(({ properties }) => !('email' in properties))) throw new CrmUnavailable('no answer');
+    return outcomes;
+  });
+  await pushDue({ ...server.deps, database: server.background }, server.hubspot);
+  t.mock.restoreAll();
+  assert.equal((await rowsOf([uuid]))[0]!.is_due, true);
+  await deliver(server);
+  const found = await server.hubspot.findByProperty('personal_email', email);
+  assert.equal(found.length, 1);
+  const held = await atHubspot(server, found[0]!.id, 'membership_status', 'firstname', 'email');
+  assert.deepEqual([held.membership_status, held.firstname, held.email || null], ['member', 'Jordan', null]);
 });
 
 test('a contact that HubSpot refuses to read sets its own join aside, and no other', async () => {

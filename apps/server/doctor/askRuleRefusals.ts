@@ -11,7 +11,7 @@ export interface RuleRefusal {
 export function askRuleRefusals(databaseUrl: string): Promise<Answer<readonly RuleRefusal[]>> {
   return askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<RuleRefusal>(
-      'select crm_refusal as reason, count(*)::int as joins from join_session where starts_with(crm_refusal, $1) group by 1 order by 2 desc, 1',
+      'select refusal as reason, count(*)::int as joins from crm_delivery where starts_with(refusal, $1) group by 1 order by 2 desc, 1',
       [RULE],
     );
     return rows;

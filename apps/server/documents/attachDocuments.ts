@@ -35,6 +35,8 @@ interface Row {
   last_name: string | null;
   contact_id: string;
   crm_file_id: string | null;
+  /** The note at a former contact, which is deleted first. */
+  crm_note_id: string | null;
   crm_attempts: number;
 }
 
@@ -95,7 +97,7 @@ function isResumeOf(contacts: readonly string[]): RawBuilder<boolean> {
  * staff nor HubSpot has rejected the document. A document whose file retention has removed is attachable only if HubSpot has the
  * file already, so that only the note is missing.
  */
-export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
+export const isAttachable = sql<boolean>`document.crm_next_try_at is not null and document.crm_refusal is null and review <> 'rejected'
         and (removed_at is null or crm_file_id is not null)
         and coalesce(${resumeContact}, ${crmId}) is not null`;
 
@@ -116,7 +118,7 @@ async function takeRows({ database }: Deps): Promise<Row[]> {
       crm_next_try_at = now() + make_interval(secs => 120 + size_bytes / 50000)
     from due where document.id = due.id
     returning document.id, kind, name, media_type, size_bytes, storage_key, sha256, created_at, first_name, last_name, due.contact_id,
-      crm_file_id, crm_attempts`.execute(database);
+      crm_file_id, crm_note_id, crm_attempts`.execute(database);
   return rows;
 }
 
@@ -136,10 +138,15 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
       }));
     await deps.database.updateTable('document').set({ crm_file_id: fileId }).where('id', '=', id).execute();
   }
+  if (row.crm_note_id !== null) await hubspot.deleteNote(row.crm_note_id);
   const noteId =
     (wasTried ? await hubspot.findNote(contactId, fileId) : null) ??
     (await hubspot.createNote({ contactId, fileId, html: textOf(row), at: row.created_at }));
-  await deps.database.updateTable('document').set({ crm_note_id: noteId }).where('id', '=', id).execute();
+  // A document that was moved to another contact meanwhile stays due.
+  await sql`
+    update document set crm_note_id = ${noteId},
+      crm_next_try_at = case when crm_attempts <> ${row.crm_attempts} then crm_next_try_at end
+    where id = ${id}`.execute(deps.database);
 }
 
 /**

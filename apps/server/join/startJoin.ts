@@ -3,6 +3,7 @@ import type { HeldJoin } from '#core/holding.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
+import { partUnproven } from '../contacts/partUnproven.ts';
 import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
@@ -19,7 +20,6 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
 import { alreadyMember, isMemberByMirrorAlone, isProvenMember, personOf } from '../session/members.ts';
-import { partUnproven } from '../session/partUnproven.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 

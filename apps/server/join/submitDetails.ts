@@ -13,7 +13,7 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { attemptsAnew } from '../contacts/tellHubspot.ts';
+import { makeDue } from '../contacts/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
@@ -61,6 +61,9 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const email = details.personalEmail.toLowerCase();
+  // A person who has paid keeps the details with which they paid, until they pay again.
+  const isFirst = sql<boolean>`(not exists (select from join_session paid where paid.person_id = excluded.person_id and paid.state = 'paid')
+    and exists (select from join_session before where before.uuid = ${uuid} and before.details is null))`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
     with saved as (
@@ -68,14 +71,7 @@ export async function submitDetails(
       details = ${JSON.stringify(details)}::jsonb,
       has_agreed_to_policies = true,
       ${keepGuardianConsent(guardianConsent)},
-      ${transitions.submitDetails},
-      profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
-      crm_refusal = null, crm_attempts = ${attemptsAnew},
-      crm_known = case
-        when lower(details ->> 'personalEmail') <> ${email} and exists (
-          select from person where id = person_id and found_contact_id is not null and contact_id is null) then '{}'
-        when crm_known = '{}' then (select case when made_contact then '{}' else profile end from person where id = person_id)
-        else crm_known end
+      ${transitions.submitDetails}
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
     returning uuid, programme, person_id
     ), known as (
@@ -83,6 +79,7 @@ export async function submitDetails(
         words = ${wordsTyped(searchWords(details))},
         found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
       from saved where person.id = person_id and not exists (select from join_session paid where paid.person_id = person.id and paid.state = 'paid')
+    ), told as (${makeDue(sql`(select person_id from saved)`, { afterSeconds: TELL_AFTER_SECONDS, isAnew: true, isShown: isFirst })}
     ), due as (${insertReminders(deps, uuid)})
     select uuid from saved`.execute(deps.database);
     return rows[0];

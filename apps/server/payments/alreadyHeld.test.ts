@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import { deliver, editAtHubspot, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { fillDue } from '../contacts/fillContacts.ts';
+import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -143,9 +144,8 @@ test('whom a payment has made a member in HubSpot, which a server that died coul
     personalEmail: 'died@example.com',
   });
   await deliver(server);
-  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'membershipStatus' where uuid = ${uuid}`.execute(
-    server.background,
-  );
+  await setDelivery(server, uuid, sql`sent = sent - 'membershipStatus'`);
+  await tellHubspot(server.background, uuid);
   await sql`update person set fetched_at = null where contact_id = ${id}`.execute(server.background);
   await deliver(server);
   assert.deepEqual(await noticesOf(server, uuid), []);

@@ -5,8 +5,8 @@ import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
 import { memberAlready } from '../contacts/memberAlready.ts';
-import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
 import { lettersOfSale } from '../letters/lettersOfSale.ts';
@@ -16,7 +16,7 @@ import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
-import { tellHubspotOfEnded, tellOfTwice } from '../refunds/membershipStanding.ts';
+import { tellOfTwice } from '../refunds/membershipStanding.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
 import { isJoinerMember, isMemberByMirrorAlone, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
@@ -238,7 +238,6 @@ async function readBeside(
     holds_base: boolean;
     is_member_elsewhere: boolean;
     others: string[];
-    has_ended: boolean;
   }>`
     select amount_cents, items,
       case kind when 'join' then (select begun.amount_cents from order_snapshot begun
@@ -253,8 +252,6 @@ async function readBeside(
       case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
         else ${isJoinerMember('session')} end as holds_base,
       ${isMemberByMirrorAlone(sql`${person_id}::bigint`)} as is_member_elsewhere,
-      exists (select from join_session other join membership on membership.session_uuid = other.uuid
-        where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and not is_held) as has_ended,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
@@ -268,12 +265,8 @@ async function readBeside(
       /** The total (cents) on the screen when Buy Now was last pressed; null if nobody pressed it, or for an upgrade. */
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
-      /**
-       * `others` are the other joins of the person, or of likely the same ones, that hold a membership. `hasEnded` is whether any
-       * other of their joins had a membership that has ended.
-       */
+      /** The other joins of the person, or of likely the same ones, that hold a membership. */
       others: row.others,
-      hasEnded: row.has_ended,
       facts: {
         status: row.status,
         hasMembership: row.has_membership,
@@ -383,7 +376,11 @@ async function writeWanted(
       member as (${member}),
       ${session.details === null || bought.type !== 'membership' ? sql`` : sql`known as (${provenBy(session)}),`}
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
-    update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
+    update join_session set ${paid} where uuid = ${named.uuid}`.execute(trx);
+  // Somebody who has paid before has filled in another form.
+  const isShown = sql<boolean>`exists (select from join_session before
+    where before.person_id = excluded.person_id and ${session.person_id} = excluded.person_id and before.paid_at is not null and before.uuid <> ${named.uuid})`;
+  await tellHubspot(trx, named.uuid, { isShown });
 }
 
 /** SQL that stores the details of a paid join as those of its person, unless the person holds what another join has bought. */
@@ -396,16 +393,15 @@ function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
 
 /**
  * Informs staff and HubSpot after a membership was bought. Staff get a notice if the person, or likely the same one, holds another
- * membership, and one if the contact already was a member. Other joins of theirs whose membership has ended become due for HubSpot.
+ * membership, and one if the contact already was a member.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,
   { uuid, contact_id }: LockedSession,
-  { others, hasEnded, isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
+  { others, isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
   madeAgain: MadeAgain | null,
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
-  if (hasEnded) await tellHubspotOfEnded(trx, uuid);
   // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot, so this status does not
   // prove an earlier membership.
   if (isMemberElsewhere && madeAgain === null) {

@@ -287,14 +287,12 @@ for (const comes of ['before', 'after'] as const)
 test('a stranger who corrects the email that they paid with, while HubSpot is down, leaves its owner free to join', async () => {
   const email = 'corrected@example.com';
   const { id, code } = await invitedVic(email);
-  const { client, uuid } = await paidNomination({ personalEmail: email, firstName: 'Eve' });
+  const { client, uuid } = await paidNomination({ personalEmail: email, firstName: 'Vic' });
   await deliver(server);
   await server.hubspotFault({ kind: 'status', status: 503, times: 20 });
   const change = { params: { uuid }, body: { email: 'corrected.own@example.com' } };
-  const { status } = await client.call('correctEmail', change);
-  await server.hubspotFault(null);
-  assert.equal(status, 503);
   assert.equal((await client.call('correctEmail', change)).status, 200);
+  await server.hubspotFault(null);
   await deliver(server);
   await sync();
   await deps.contacts.refresh(id);

@@ -1,7 +1,5 @@
 import { plain } from '#core/cleanText.ts';
-import { StillTelling } from '../contacts/fence.ts';
 import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import {
   ChangedMeanwhile,
   type CorrectableField,
@@ -70,14 +68,12 @@ export const correctCommand: Command = {
       if (isTrial) return 0;
       if (!(await agrees('Correct it?', { yes, done: 'corrected' }))) return 1;
       await correctPerson(deps, personId, change, { seen, resends: resend });
-      console.log('Corrected. HubSpot is told.');
+      console.log('Corrected. HubSpot is told within a minute.');
       return 0;
     } catch (error) {
       if (error instanceof ChangedMeanwhile)
         console.error('Somebody has changed the person meanwhile: look again.');
-      else if (error instanceof CrmUnavailable)
-        console.error(`HubSpot does not answer, and nothing was corrected. Try again. ${error.message}`);
-      else if (error instanceof NotCorrectable || error instanceof StillTelling) console.error(error.message);
+      else if (error instanceof NotCorrectable) console.error(error.message);
       else throw error;
       return 1;
     }

@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import { cleanEmail } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
-import { StillTelling } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { isHeldBy, seesJoiner } from '../session/holding.ts';
 import { presentPerson } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -50,8 +48,7 @@ export async function correctOwnEmail(
       const { personalEmail: sentence = error.message } = error.errors;
       throw new Refusal(400, sentence, { errors: { email: sentence } });
     }
-    if (error instanceof ChangedMeanwhile || error instanceof StillTelling || error instanceof CrmUnavailable)
-      throw new Refusal(503, TRY_AGAIN, { retryAfter: 60 });
+    if (error instanceof ChangedMeanwhile) throw new Refusal(503, TRY_AGAIN, { retryAfter: 60 });
     throw error;
   }
 }

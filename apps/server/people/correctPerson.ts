@@ -11,16 +11,12 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { tellingHubspotNothing } from '../contacts/fence.ts';
-import { type LeftContact, leaveContact } from '../contacts/takeBack.ts';
-import { attemptsAnew, hubspotIsToHear } from '../contacts/tellHubspot.ts';
+import { attachAnew, hubspotIsToHear, makeDue } from '../contacts/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { toldWith } from '../session/alike.ts';
 import { joinHolds } from '../session/members.ts';
@@ -99,9 +95,8 @@ export async function previewCorrection(
  *   the old address says nothing of the purchases any more;
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
- * Stripe is told first, then HubSpot, if it has the email's contact: if one of them does not answer, nothing is corrected, and the call
- * is safe to repeat. If nothing is corrected, Stripe is told what holds.
- * Throws {@link NotCorrectable}, {@link ChangedMeanwhile}, `CrmUnavailable` and, if HubSpot is being told for long, `StillTelling`.
+ * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected, Stripe is
+ * told what holds. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
  */
 export async function correctPerson(
   deps: Deps,
@@ -112,14 +107,9 @@ export async function correctPerson(
   const { after, correction } = await plan(deps.database, personId, change, deps.now().getFullYear());
   requireSeen(seen, correction);
   const joins = sql`person_id = ${personId}`;
-  const write = () => writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
   await writeNotes(deps, joins, after);
   try {
-    if (!correction.fields.some(({ field }) => field === 'personalEmail')) return await write();
-    return await tellingHubspotNothing(deps.database, async () => {
-      const left = await foundContact(deps.database, personId);
-      return left ? await leaveAnd(deps, left, write) : await write();
-    });
+    return await writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
   } catch (error) {
     const { rows } = await sql<{ details: StudentDetails | null }>`
       select details from person where id = ${personId}`.execute(deps.database);
@@ -153,18 +143,22 @@ function writeCorrection(
     const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
     const isOtherEmail = 'personalEmail' in changed;
     if (fields.length > 0) {
+      if (isOtherEmail)
+        await attachAnew(
+          trx,
+          sql`(select uuid from join_session join person on person.id = person_id
+            where person_id = ${personId} and found_contact_id is not null and contact_id is null)`,
+        );
       await sql`
         update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)},
           found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
         where id = ${personId}`.execute(trx);
       await sql`
         update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
-          crm_known = case when ${isOtherEmail} and exists (select from person where person.id = person_id and contact_id is null)
-            then '{}' else crm_known end,
-          crm_refusal = null, crm_attempts = ${attemptsAnew}, ${hubspotIsToHear}, updated_at = now()
+          updated_at = now()
         where person_id = ${personId}`.execute(trx);
-      await tellHubspotOf(trx, [...told, ...(await toldWithPerson(trx, personId))], personId);
-      if (isOtherEmail) await leaveGuests(trx, personId);
+      await hubspotIsToHear(trx, sql`(select unnest(${[...told, personId]}::bigint[]))`, { isAnew: true });
+      if (isOtherEmail) await leaveAttached(trx, personId);
       for (const uuid of joins)
         await sql`insert into join_event (session_uuid, step, cause, detail) values (${uuid}, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
           trx,
@@ -199,33 +193,16 @@ async function toldWithPerson(trx: Kysely<Tables>, personId: number): Promise<nu
 }
 
 /**
- * Makes the paid joins of other persons due for HubSpot. One that another transaction has locked is skipped, since waiting could
- * deadlock; that transaction makes it due.
- */
-async function tellHubspotOf(
-  trx: Kysely<Tables>,
-  persons: readonly number[],
-  personId: number,
-): Promise<void> {
-  await sql`
-    update join_session set ${hubspotIsToHear} where uuid in (
-      select uuid from join_session where person_id = any(${persons}::bigint[]) and person_id <> ${personId} and paid_at is not null
-      order by uuid for no key update skip locked)`.execute(trx);
-}
-
-/**
  * Lets others whose email has found the contact that this person's join created look for another: its email is corrected, too. They
  * wait until that is done.
  */
-async function leaveGuests(trx: Kysely<Tables>, personId: number): Promise<void> {
+async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
   await sql`
     with left_it as (
-      update person guest set found_contact_id = null from person own
-      where own.id = ${personId} and own.made_contact and guest.found_contact_id = own.contact_id returning guest.id
+      update person attached set found_contact_id = null from person own
+      where own.id = ${personId} and own.made_contact and attached.found_contact_id = own.contact_id returning attached.id
     )
-    update join_session set crm_known = '{}', crm_next_try_at = now() + interval '5 seconds' from left_it where person_id = left_it.id`.execute(
-    trx,
-  );
+    ${makeDue(sql`(select id from left_it)`, { afterSeconds: 5 })}`.execute(trx);
 }
 
 /** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
@@ -286,42 +263,6 @@ async function sendConfirmationsAgain(
       occasion: `${intentId} ${deps.now().toISOString()}`,
     })),
   );
-}
-
-/** Returns the contact that HubSpot had under the person's email, with what their joins have written into it; null if none. */
-async function foundContact(database: Kysely<Tables>, personId: number): Promise<LeftContact | null> {
-  const { rows } = await sql<LeftContact>`
-    select found_contact_id as "contactId", array_agg(uuid::text) as joins, json_agg(crm_known) as known, false as "isOwn",
-      coalesce((select json_agg(json_build_object('id', id, 'fileId', crm_file_id, 'noteId', crm_note_id)) from document
-        where session_uuid = any(array_agg(uuid)) and crm_file_id is not null), '[]') as documents
-    from person join join_session on person_id = person.id
-    where person.id = ${personId} and contact_id is null and found_contact_id is not null
-    group by found_contact_id`.execute(database);
-  return rows[0] ?? null;
-}
-
-/**
- * Takes back from a contact what was written into it, then corrects the person (`write`). What HubSpot does not let us take back is
- * told to staff. Throws {@link CrmUnavailable} before anything is corrected.
- */
-async function leaveAnd<T>(deps: Deps, left: LeftContact, write: () => Promise<T>): Promise<T> {
-  const { refused } = await leaveContact(deps, left);
-  const done = await write().catch(async (error: unknown) => {
-    // What was taken back is written again.
-    await sql`
-      update join_session set crm_known = '{}', ${hubspotIsToHear} where uuid = any(${left.joins}::uuid[])`.execute(
-      deps.database,
-    );
-    throw error;
-  });
-  if (refused !== null)
-    await tellStaff(
-      deps.database,
-      left.joins[0]!,
-      'crm_left',
-      `The email of join ${left.joins[0]} was corrected. Contact ${left.contactId}, of the email before, still says what the join bought: correct it in HubSpot. ${refused}`,
-    );
-  return done;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { plain } from '#core/cleanText.ts';
 import { giveBackCommand } from '#core/refunds.ts';
-import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
 import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
 import {
   keepApart,
@@ -49,9 +48,9 @@ export const mergeCommand: Command = {
         );
       if (read.values['dry-run']) return 0;
       if (!(await agrees('Join them?', { yes: read.values.yes, done: 'joined' }))) return 1;
-      const { told, refused } = await tellingHubspotNothing(deps.database, () => mergePersons(deps, seen));
-      console.log('They are one person. HubSpot is told.');
-      return tellOutcome(told, refused);
+      await mergePersons(deps, seen);
+      console.log('They are one person. HubSpot is told within a minute.');
+      return 0;
     });
   },
 };
@@ -71,11 +70,11 @@ export const unmergeCommand: Command = {
       console.log(plain(`Is parted:  ${called(from)}`));
       console.log(plain(`Remains:    ${called(into)}`));
       if (!(await agrees('Undo the merge?', { yes: read.values.yes, done: 'undone' }))) return 1;
-      const { told, refused } = await tellingHubspotNothing(deps.database, () =>
-        unmergePersons(deps, personId),
-      );
-      console.log('They are two persons again. HubSpot is told.');
-      return tellOutcome(told, refused);
+      const refused = await unmergePersons(deps, personId);
+      console.log('They are two persons again. HubSpot is told within a minute.');
+      if (refused === null) return 0;
+      console.error(plain(refused));
+      return 1;
     });
   },
 };
@@ -108,19 +107,12 @@ function lineOf({ name, email, contactId, joins, held }: Seen): string {
   ].join(', ');
 }
 
-function tellOutcome(told: readonly string[], refused: string | null): number {
-  for (const line of told) console.log(line);
-  if (refused === null) return 0;
-  console.error(plain(refused));
-  return 1;
-}
-
 /** Runs a command; prints the sentence of a refusal. */
 async function said(run: () => Promise<number>): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof NotMergeable || error instanceof StillTelling)) throw error;
+    if (!(error instanceof NotMergeable)) throw error;
     console.error(error.message);
     return 1;
   }

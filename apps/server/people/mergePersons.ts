@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type ContactField, contactFields } from '#core/contact.ts';
+import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { MembershipType } from '#core/product.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { namesNobody } from '../contacts/crmId.ts';
-import { mayBeTheirStatus } from '../contacts/dueJoins.ts';
+import { fieldsThere } from '../contacts/fieldsThere.ts';
 import { type HeldTwice, tellOfHeldTwice } from '../contacts/heldTwice.ts';
-import { type LeftContact, leaveContact, paidJoinsOf } from '../contacts/takeBack.ts';
-import { attemptsAnew, hubspotIsToHear } from '../contacts/tellHubspot.ts';
+import { attachAnew, hubspotIsToHear } from '../contacts/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { neededProperties } from '../providers/hubspot/properties.ts';
+import { toldWith } from '../session/alike.ts';
 import { followMoved } from '../session/followMoved.ts';
 import { isMemberByMirrorAlone } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
@@ -49,26 +52,17 @@ export interface Merge {
 
 /** Returns what a merge of two persons would do. Changes nothing. Throws {@link NotMergeable}. */
 export async function previewMerge(deps: Deps, one: number, other: number): Promise<Merge> {
-  return (await deps.database.transaction().execute((trx) => mayMerge(trx, one, other))).merge;
+  return deps.database.transaction().execute((trx) => mayMerge(trx, one, other));
 }
 
 /**
  * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}): joins, memberships, invitations
  * and documents move to the person that remains, and what was bought is written into that person's contact in HubSpot. What was
- * written into another contact before is taken back there first. Returns sentences for staff; `refused` is one about what HubSpot
- * does not let us take back. For a day {@link unmergePersons} can undo it. Must run while nothing is sent to HubSpot (fence.ts): a
- * server that is just sending a join would afterwards record its former contact. Throws {@link NotMergeable}.
+ * written into another contact before is emptied there. For a day {@link unmergePersons} can undo it. Throws {@link NotMergeable}.
  */
-export async function mergePersons(
-  deps: Deps,
-  seen: Merge,
-): Promise<{ told: string[]; refused: string | null }> {
-  const planned = await deps.database
-    .transaction()
-    .execute((trx) => mayMerge(trx, seen.from.id, seen.into.id));
-  const outcome = await takenBack(deps, planned.left);
+export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await deps.database.transaction().execute(async (trx) => {
-    const { merge, left } = await mayMerge(trx, seen.from.id, seen.into.id);
+    const merge = await mayMerge(trx, seen.from.id, seen.into.id);
     if (JSON.stringify(merge) !== JSON.stringify(seen))
       throw new NotMergeable('One of them has changed meanwhile: look again.');
     const [from, into] = [merge.from.id, merge.into.id];
@@ -81,8 +75,9 @@ export async function mergePersons(
           'invitations', array(select code from invitation where person_id = ${from}),
           'documents', array(select id from document where person_id = ${from}),
           'merged', array(select id from person where merged_into = ${from})),
-        (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words,
-          'found', found_contact_id)) from person where id in (${from}, ${into}))`.execute(trx);
+        (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words))
+          from person where id in (${from}, ${into}))`.execute(trx);
+    const told = await toldTogether(trx, [from, into]);
     await move(trx, { joins: merge.from.joins, from, into });
     for (const table of ['invitation', 'document'] as const)
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
@@ -94,6 +89,7 @@ export async function mergePersons(
     await sql`
       update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
       where id = ${from} or merged_into = ${from}`.execute(trx);
+    await hubspotIsToHear(trx, told, { isAnew: true });
     await sql`
       insert into kept_apart (one_id, other_id)
       select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
@@ -101,13 +97,7 @@ export async function mergePersons(
       where other <> ${into} on conflict do nothing`.execute(trx);
     if (merge.twice)
       await tellOfHeldTwice(trx, 'held_twice', merge.twice, 'Staff have joined two persons who both hold');
-    // The remaining paid joins of the contact that was found are sent again, so that its amount in HubSpot does not include those
-    // that were moved.
-    await sql`
-      update join_session set ${hubspotIsToHear}
-      where ${paidJoinsOf(sql`${left?.contactId ?? null}`)} and person_id <> ${into}`.execute(trx);
   });
-  return outcome;
 }
 
 /** Returns whom the undoing of a person's last merge parts: who was joined, and with whom. Throws {@link NotMergeable}. */
@@ -127,13 +117,10 @@ export async function previewUnmerge(
 }
 
 /**
- * Undoes a merge of the last day. What the person that remained had in HubSpot before is written there again. Must run while nothing
- * is sent to HubSpot, as {@link mergePersons}. Throws {@link NotMergeable}.
+ * Undoes a merge of the last day. What the contact that remained said of its person before is written there first. Returns a sentence
+ * for staff if HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
-export async function unmergePersons(
-  deps: Deps,
-  personId: number,
-): Promise<{ told: string[]; refused: string | null }> {
+export async function unmergePersons(deps: Deps, personId: number): Promise<string | null> {
   const planned = await lastMerge(deps.database, personId);
   const { own, other } = await detailsAfter(deps.database, planned);
   if (own) await writeNotes(deps, sql`uuid = any(${planned.moved.joins}::uuid[])`, own);
@@ -143,7 +130,7 @@ export async function unmergePersons(
       sql`person_id = ${planned.into} and uuid <> all(${planned.moved.joins}::uuid[])`,
       other,
     );
-  const outcome = await takenBack(deps, await leftBy(deps.database, planned));
+  const back = await putBack(deps, planned);
   await deps.database.transaction().execute(async (trx) => {
     const { id, from, into, moved, persons } = await lastMerge(trx, personId);
     await sql`
@@ -151,10 +138,8 @@ export async function unmergePersons(
       trx,
     );
     await sql`select from person where id in (${from}, ${into}) order by id for update`.execute(trx);
+    const told = await toldTogether(trx, [from, into]);
     await move(trx, { joins: moved.joins, from: into, into: from });
-    await sql`update join_session set crm_known = '{}', ${hubspotIsToHear} where person_id = ${into} and paid_at is not null`.execute(
-      trx,
-    );
     await sql`update invitation set person_id = ${from} where code = any(${moved.invitations}::text[])`.execute(
       trx,
     );
@@ -174,13 +159,15 @@ export async function unmergePersons(
           words = ${changed ? `${searchWords(changed)} ${before.words}` : before.words}
         where ${which}`.execute(trx);
     }
-    await sql`update person set merged_into = null, found_contact_id = ${own.found} where ${isOwn}`.execute(
-      trx,
-    );
+    await sql`update person set merged_into = null where ${isOwn}`.execute(trx);
     await sql`update person set merged_into = ${from} where id = any(${moved.merged}::bigint[])`.execute(trx);
     await sql`delete from person_merge where id = ${id}`.execute(trx);
+    await sql`update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into}`.execute(
+      trx,
+    );
+    await hubspotIsToHear(trx, told, { isAnew: true });
   });
-  return outcome;
+  return back.refused;
 }
 
 /**
@@ -204,34 +191,28 @@ async function detailsAfter(
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
   if (one === other) throw new NotMergeable('They are one person already.');
   await database.transaction().execute(async (trx) => {
+    // Somebody who is attached to the other's contact gets one of their own.
+    await sql`
+      update person set found_contact_id = null from person other
+      where (person.id, other.id) in ((${one}, ${other}), (${other}, ${one})) and person.found_contact_id = other.contact_id`.execute(
+      trx,
+    );
     await sql`
       insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
       on conflict do nothing`.execute(trx);
-    await sql`
-      update join_session set ${hubspotIsToHear}
-      where uuid in (select uuid from join_session where person_id in (${one}, ${other}) and paid_at is not null order by uuid for update)`.execute(
-      trx,
-    );
+    await hubspotIsToHear(trx, sql`(values (${one}::bigint), (${other}::bigint))`);
   });
 }
 
 /**
- * Locks what a merge changes. Returns what it does, and what is to be taken back from the contact that is left. The person whom a
+ * Locks what a merge changes. Returns what it does. The person whom a
  * code or a link names remains; if neither is named, the one with a contact, otherwise the second. Throws {@link NotMergeable}.
  */
-async function mayMerge(
-  trx: Kysely<Tables>,
-  one: number,
-  other: number,
-): Promise<{ merge: Merge; left: LeftContact | null }> {
+async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable('They are one person already.');
   const ids = sql`(${one}::bigint, ${other}::bigint)`;
-  // Locks all joins of both, and the paid joins of the contact that was found, which become due again. All transactions lock joins
-  // before persons, and in the order of their uuids, to avoid deadlocks.
-  await sql`
-    select from join_session
-    where person_id in ${ids} or ${paidJoinsOf(sql`any(select found_contact_id from person found where found.id in ${ids})`)}
-    order by uuid for update`.execute(trx);
+  // All transactions lock joins before persons, and in the order of their uuids, to avoid deadlocks.
+  await sql`select from join_session where person_id in ${ids} order by uuid for update`.execute(trx);
   await sql`select from person where id in ${ids} order by id for update`.execute(trx);
   const seen = await readSeen(trx, [one, other]);
   const [first, second] = [seen.get(one), seen.get(other)];
@@ -255,7 +236,8 @@ async function mayMerge(
   const { rows: members } = await sql<{ uuid: string; is_held: boolean }>`
     select uuid, is_held from join_session join membership on session_uuid = uuid and type = 'membership' and standing <> 'void'
     where join_session.person_id = ${from.id} and ${isMemberByMirrorAlone(sql`${into.id}::bigint`)}
-      and not ${mayBeTheirStatus(sql`${into.contactId}`, 'join_session')} order by is_held desc`.execute(trx);
+      and not exists (select from crm_delivery where person_id = ${into.id} and sent ->> 'membershipStatus' = ${MEMBER})
+    order by is_held desc`.execute(trx);
   if (members[0])
     throw new NotMergeable(
       `Contact ${into.contactId} is a member already, as HubSpot says. ${
@@ -264,14 +246,10 @@ async function mayMerge(
           : 'The membership that the join bought has ended, and HubSpot would be told so.'
       }`,
     );
-  const left = await leftContact(trx, from.id, from.joins);
   const both = from.held.filter(({ type }) => into.held.some((theirs) => theirs.type === type));
   const types = both.map(({ type }) => type);
   const others = into.held.flatMap(({ uuid, type }) => (types.includes(type) ? [uuid] : []));
-  return {
-    merge: { from, into, twice: both[0] ? { uuid: both[0].uuid, types, others } : null },
-    left: left?.contactId === into.contactId ? null : left,
-  };
+  return { from, into, twice: both[0] ? { uuid: both[0].uuid, types, others } : null };
 }
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {
@@ -294,39 +272,71 @@ const known = (field: 'firstName' | 'lastName' | 'personalEmail') =>
   sql`coalesce(nullif(details ->> ${sql.lit(field)}, ''), nullif(profile ->> ${sql.lit(field)}, ''))`;
 
 /** SQL for whether the contact of the query's `person` is missing in HubSpot: deleted, or never known and refused for that. */
-const isMissing = sql`deleted_at is not null or fetched_at is null and exists (
-  select from join_session where person_id = person.id and ${namesNobody})`;
+const isMissing = sql`deleted_at is not null or ${namesNobody}`;
 
-/** Takes back what was written into a contact that joins leave. */
-async function takenBack(
+/**
+ * Writes into the contact of the person that remained what it said of its person before a merge, where it still says what we wrote.
+ * Returns what HubSpot has of these fields then, and a sentence for staff if HubSpot does not take it.
+ */
+async function putBack(
   deps: Deps,
-  left: LeftContact | null,
-): Promise<{ told: string[]; refused: string | null }> {
-  if (left === null) return { told: [], refused: null };
+  { into, persons }: Undoable,
+): Promise<{ values: CrmValues; refused: string | null }> {
+  const { profile: before } = persons[into]!;
+  const { rows } = await sql<{ id: string; sent: CrmValues }>`
+    select contact_id as id, sent from person join crm_delivery on person_id = person.id
+    where person.id = ${into} and contact_id is not null and deleted_at is null`.execute(deps.database);
+  const [told] = rows;
+  if (!told) return { values: {}, refused: null };
   try {
-    return await leaveContact(deps, left);
+    const fields = await fieldsThere(deps, deps.hubspot);
+    const present = (await deps.hubspot.readContacts([told.id], neededProperties(fields))).get(told.id);
+    if (!present) return { values: {}, refused: null };
+    const heldOf = (field: ContactField) => present.properties[fields[field].property ?? ''] ?? '';
+    const written = contactFields.filter((field) => {
+      const { property, write } = fields[field];
+      return (
+        property !== null && write !== 'never' && told.sent[field] && isSame(heldOf(field), told.sent[field])
+      );
+    });
+    const values = Object.fromEntries(written.map((field) => [field, String(before[field] ?? '')]));
+    const properties = Object.fromEntries(written.map((field) => [fields[field].property!, values[field]!]));
+    if (written.length === 0) return { values, refused: null };
+    const outcome = (
+      await deps.hubspot.updateContacts([{ mark: present.id, id: present.id, properties }])
+    ).get(present.id);
+    if (outcome?.kind !== 'written')
+      throw new CrmRefused(400, `HubSpot did not take the change of contact ${present.id}.`);
+    await deps.contacts.refresh(present.id);
+    return { values, refused: null };
   } catch (error) {
-    if (!(error instanceof CrmUnavailable)) throw error;
-    throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
+    if (error instanceof CrmUnavailable)
+      throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
+    if (!(error instanceof CrmRefused || error instanceof CrmDenied)) throw error;
+    const refused = `Contact ${told.id} still says who was joined with it: correct it in HubSpot. ${error.message}`;
+    return { values: {}, refused };
   }
 }
 
-/**
- * Moves joins with their memberships. The contact into which they are written next has no values of them yet, so the record of sent
- * values is cleared and all are sent, and their documents are attached there.
- */
+/** Moves joins with their memberships. Their documents are attached to the other contact. */
 async function move(
   trx: Kysely<Tables>,
   { joins, from, into }: { joins: readonly string[]; from: number; into: number },
 ): Promise<void> {
   await sql`
-    update join_session set person_id = ${into}, crm_known = '{}', crm_refusal = null, crm_attempts = ${attemptsAnew},
-      ${hubspotIsToHear}, updated_at = now()
+    update join_session set person_id = ${into}, updated_at = now()
     where uuid = any(${joins}::uuid[])`.execute(trx);
   await followMoved(trx, sql`(${from}::bigint)`);
-  await sql`
-    update document set crm_note_id = null, crm_next_try_at = now()
-    where session_uuid = any(${joins}::uuid[]) and crm_file_id is not null`.execute(trx);
+  await attachAnew(trx, sql`(select unnest(${joins}::uuid[]))`);
+}
+
+/** Returns SQL for persons and all of whom HubSpot is told together with them now, so that it is told of these after a change, too. */
+async function toldTogether(trx: Kysely<Tables>, persons: readonly number[]): Promise<RawBuilder<unknown>> {
+  const { rows } = await sql<{ id: number }>`
+    select distinct told.id from unnest(${persons}::bigint[]) as person (id), lateral ${toldWith(sql`person.id`)} as told (id)`.execute(
+    trx,
+  );
+  return sql`(select unnest(${rows.map(({ id }) => id)}::bigint[]))`;
 }
 
 /** A merge that can be undone, with what was moved and both persons as they were. */
@@ -342,7 +352,6 @@ interface Undoable {
       profile: ContactProfile;
       likeness: string | null;
       words: string;
-      found: string | null;
     }
   >;
 }
@@ -366,30 +375,4 @@ export function startForgettingMerges({ database, log }: Deps): () => Promise<vo
   return repeat('forget merges', 3_600_000, log, async () => {
     await sql`delete from person_merge where not ${isUndoable}`.execute(database);
   });
-}
-
-/** Returns what the joins of a merge have written since into the contact of the person that remained; null if it has none. */
-async function leftBy(
-  database: Kysely<Tables>,
-  { into, moved, persons }: Undoable,
-): Promise<LeftContact | null> {
-  const left = await leftContact(database, into, moved.joins);
-  return left && { ...left, before: persons[into]!.profile };
-}
-
-/** Returns the contact into which joins of a person are written, with what is to be taken back from it; null if there is none. */
-async function leftContact(
-  database: Kysely<Tables>,
-  personId: number,
-  joins: readonly string[],
-): Promise<LeftContact | null> {
-  const { rows } = await sql<LeftContact>`
-    select coalesce(contact_id, found_contact_id) as "contactId", made_contact as "isOwn", ${joins}::text[] as joins,
-      array(select crm_known from join_session where uuid = any(${joins}::uuid[])) as known,
-      coalesce((select json_agg(json_build_object('id', id, 'fileId', crm_file_id, 'noteId', crm_note_id)) from document
-        where session_uuid = any(${joins}::uuid[]) and crm_file_id is not null), '[]') as documents
-    from person where id = ${personId} and coalesce(contact_id, found_contact_id) is not null and deleted_at is null`.execute(
-    database,
-  );
-  return rows[0] ?? null;
 }

@@ -254,7 +254,12 @@ async function plant(mark: string, beforeMerges: () => Promise<void> = async () 
     database,
   );
   await sql`
-    update join_session set crm_refusal = ${mark}, crm_known = ${JSON.stringify({ mark })}, guardian_consent = ${mark}, address_hash = ${mark}
+    insert into crm_delivery (person_id, due_since, due_at, refusal, sent)
+    select distinct person_id, now(), now(), ${mark}, ${JSON.stringify({ mark })}::jsonb from join_session
+    where uuid = any(${[paid.uuid, left.uuid, own.uuid]}::uuid[])
+    on conflict (person_id) do update set refusal = excluded.refusal, sent = excluded.sent`.execute(database);
+  await sql`
+    update join_session set guardian_consent = ${mark}, address_hash = ${mark}
     where uuid = any(${[paid.uuid, left.uuid, own.uuid]}::uuid[])`.execute(database);
   await sql`insert into join_event (session_uuid, step, cause, detail) values (${paid.uuid}, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
     database,

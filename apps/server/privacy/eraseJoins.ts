@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { deliveriesOf, forgetSent } from '../contacts/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { chainOf } from '../session/alike.ts';
@@ -57,6 +58,10 @@ export async function eraseJoins(
       or exists (select from membership where session_uuid = session.uuid))`.execute(trx);
   const kept = paid.map(({ uuid }) => uuid);
   const gone = joins.filter((uuid) => !kept.includes(uuid));
+  const { rows: told } = await sql<{ id: number }>`
+    select id from ${deliveriesOf(sql`(select uuid from join_session where uuid = ${these} and paid_at is not null)`)} as told (id)`.execute(
+    trx,
+  );
   const { rows: documents } = await sql<{ storage_key: string }>`
     delete from document where session_uuid = ${these} returning storage_key`.execute(trx);
   const letters = await sql`delete from letter where session_uuid = ${these}`.execute(trx);
@@ -67,6 +72,7 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
+  await forgetSent(trx, sql`(select unnest(${told.map(({ id }) => id)}::bigint[]))`);
   await forgetDetails(trx, typed);
   // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);

@@ -289,6 +289,9 @@ export async function erasePersons(
     update person set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now(), found_contact_id = null,
       details = null, likeness = null, words = '', erased_at = now()
     where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
+  await sql`delete from crm_delivery using person where person.id = person_id and id = ${these} and erased_at = now()`.execute(
+    trx,
+  );
   await removeUnused(trx, sql`id = ${these} and erased_at = now()`);
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };

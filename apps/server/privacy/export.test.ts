@@ -76,6 +76,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
     'Refunds',
     'Documents',
     'The person, with what HubSpot told of them',
+    'What HubSpot was told',
     'Invitations',
     'Requests for links',
     'Reminders stopped',

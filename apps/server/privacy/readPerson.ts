@@ -75,18 +75,8 @@ export async function readPerson(
       // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
-  // If the contact has another email, it may be another person. Therefore `crm_known` of its join, which has the values of the
-  // contact in HubSpot, is left out.
-  const { rows: named } = await sql<{ id: number }>`
-    select id from person where contact_id = any(${others}::text[])`.execute(database);
-  const personsOfOthers = named.map(({ id }) => id);
-  const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
-    personsOfOthers.includes(Number(row.person_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [
-    {
-      title: 'Joins',
-      rows: (await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`)).map(leaveOutOthers),
-    },
+    { title: 'Joins', rows: await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`) },
   ];
   for (const [table, title] of ofJoins) {
     const byEmail =
@@ -114,6 +104,14 @@ export async function readPerson(
     {
       title: 'The person, with what HubSpot told of them',
       rows: await rowsOf('person', sql`id = ${theirPersons}`),
+    },
+    {
+      // A contact with another email may be another person.
+      title: 'What HubSpot was told',
+      rows: await rowsOf(
+        'crm_delivery',
+        sql`${isTheirs} and person_id not in (select id from person where contact_id = any(${others}::text[]))`,
+      ),
     },
     {
       title: 'Merges of the last day, with the persons as they were',

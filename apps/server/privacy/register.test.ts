@@ -10,6 +10,7 @@ const { deps } = await sharedServer();
 const nobodys: Record<string, string> = {
   browser_report: '*',
   crm_budget: '*',
+  crm_delivery: 'due_at due_since revision tries',
   page_file: '*',
   schedule: '*',
   secret: '*',
@@ -24,7 +25,7 @@ const nobodys: Record<string, string> = {
   invitation: 'created_at expires_at is_withdrawn programme withdrawn_at',
   join_event: 'at cause id step',
   join_session:
-    'begun_revision created_at crm_attempts crm_next_try_at crm_revision erased_at has_agreed_to_policies intent_change intent_changing_since lines origin paid_at paying_since profile_revision programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
+    'begun_revision created_at erased_at has_agreed_to_policies intent_change intent_changing_since lines origin paid_at paying_since programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
   letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
   limit_count: 'count name window_start',
   membership: 'created_at id is_held is_unlisted product_id standing type',

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
-import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
+import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { alikeTo, toldWith } from '../session/alike.ts';
+import { alikeTo } from '../session/alike.ts';
 import { forgetStatus, holdsBase } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
@@ -57,7 +57,6 @@ export async function bringStanding(
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
   if (membership.type === 'membership' && person_id !== null) await forgetStatus(trx, person_id);
   await tellHubspot(trx, session.uuid);
-  if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
   const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
   await tellStaffOfEvent(
@@ -107,26 +106,6 @@ export async function tellOfTwice(
     'perhaps_twice',
     `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. ${waysOn(uuid, others[0]!)}`,
   );
-}
-
-/**
- * Makes other joins of the payer due for HubSpot, if their membership has ended. To be called when the membership of the join
- * `sessionUuid` begins or ends: the status of their contacts is `member` while the payer holds any membership
- * (contacts/dueJoins.ts).
- * - They become due a second earlier than `sessionUuid`, so that they are sent first: one of them may have created the contact to
- *   which `sessionUuid` belongs.
- * - A join that another transaction has locked is skipped, since waiting could deadlock. That transaction makes the join due.
- */
-export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
-  await sql`
-    with ended as (
-      select ended.uuid from join_session own join join_session ended on ended.person_id in ${toldWith(sql`own.person_id`)} and ended.uuid <> own.uuid
-      where own.uuid = ${sessionUuid}
-        and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)
-      for no key update of ended skip locked
-    )
-    update join_session set profile_revision = profile_revision + 1, crm_next_try_at = ${dueFromNow} - interval '1 second', updated_at = now()
-    from ended where join_session.uuid = ended.uuid`.execute(trx);
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {

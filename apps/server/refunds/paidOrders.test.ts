@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { readJoin } from '../contacts/dueJoins.ts';
+import { readDelivery } from '../contacts/deliveries.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { readLedger } from '../ledger/readLedger.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -32,7 +32,7 @@ test('an order is read as it was paid, and once, whatever was offered to be paid
     [paid],
     'by refunds',
   );
-  const told = (await readJoin(deps, uuid))?.orders ?? [];
+  const told = (await readDelivery(deps, uuid))?.own.orders ?? [];
   assert.deepEqual(
     told.map(({ lines }) => namesOf(lines)),
     [paid],

@@ -55,5 +55,5 @@ export function toldWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
     from person told where told.id = ${personId})`;
   return sql`(select id from ${alikeTo(personId)} as alike (id)
     union all select named.id from person named where named.contact_id = ${contact}
-    union all select guest.id from person guest where guest.found_contact_id = ${contact})`;
+    union all select attached.id from person attached where attached.found_contact_id = ${contact})`;
 }

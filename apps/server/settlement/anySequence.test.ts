@@ -7,6 +7,7 @@ import type { Difference } from '#core/reconciliation.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
 import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
+import { deliveriesOf } from '../contacts/deliveries.ts';
 import { diffOf } from '../contacts/diffJoin.ts';
 import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
 import { alikeTo } from '../session/alike.ts';
@@ -175,7 +176,8 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
 /** Checks that HubSpot has accepted every join, and that sending a paid join again would change nothing. */
 async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ uuid: string; isPaid: boolean; isTold: boolean }>`
-    select uuid, state = 'paid' as "isPaid", crm_refusal is null and profile_revision = crm_revision as "isTold"
+    select uuid, state = 'paid' as "isPaid", not exists (
+      select from crm_delivery where due_at is not null and crm_delivery.person_id in ${deliveriesOf(sql`(join_session.uuid)`)}) as "isTold"
     from join_session`.execute(database);
   for (const { uuid, isPaid, isTold } of rows) {
     if (!isTold) yield `HubSpot has not taken join ${uuid}`;

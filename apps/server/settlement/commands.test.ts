@@ -158,7 +158,7 @@ $65.00 of ${intentId} would go back.
 const writtenOf = async (uuid: string) =>
   (
     await sql`
-      select state, profile_revision,
+      select state,
         array(select (intent_id, status, refunded_cents)::text from payment where session_uuid = join_session.uuid order by intent_id) as payments,
         array(select (refund.uuid, refund.status)::text from refund join payment using (intent_id) where session_uuid = join_session.uuid) as refunds,
         array(select standing::text from membership where session_uuid = join_session.uuid) as standings,

@@ -14,7 +14,7 @@ import {
   standingAfter,
 } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
-import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
+import { hubspotIsToHear } from '../contacts/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
@@ -140,7 +140,7 @@ async function takeEmail(
   if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
   await database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ person_id: number; details: StudentDetails }>`
-      update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, crm_known = '{}'
+      update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb
       where uuid = ${uuid} returning person_id, details`.execute(trx);
     const { person_id, details } = rows[0]!;
     await sql`
@@ -171,11 +171,12 @@ export async function takeCorrection({ database }: Deps, { metadata }: Intent, u
   };
   if (isDeepStrictEqual(details, person.details)) return;
   await database.transaction().execute(async (trx) => {
-    await sql`update join_session set ${hubspotIsToHear}, crm_known = '{}' where uuid = ${uuid}`.execute(trx);
+    await hubspotIsToHear(trx, sql`(values (${person.id}::bigint))`);
     await sql`
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
         words = ${wordsWith(sql`${searchWords(details)}::text`)}, found_contact_id = null
       where id = ${person.id}`.execute(trx);
+    await hubspotIsToHear(trx, sql`(values (${person.id}::bigint))`);
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { deliver } from '../../../tests/harness/deliver.ts';
 import { chargeOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -50,7 +51,10 @@ test('a refund of an erased join of which nothing has gone back before says so a
 
 test('the notice that the membership of an erased join went back in the dashboard says that HubSpot is not told, and no upgrade by link found; that of a dispute says neither', async () => {
   for (const isErased of [false, true]) {
-    const { uuid, intentId } = await paidJoin(server, server.client());
+    const { uuid, intentId } = await paidJoin(server, server.client(), undefined, {
+      personalEmail: `gone.${isErased}@example.com`,
+    });
+    await deliver(server);
     if (isErased)
       await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
     const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
@@ -69,13 +73,14 @@ test('the notice that the membership of an erased join went back in the dashboar
 test('when the money of an erased join goes back, nobody is written to, and nothing waits to be told to HubSpot', async () => {
   for (const isErased of [false, true]) {
     const { uuid, intentId } = await paidJoin(server, server.client());
+    await deliver(server);
     if (isErased)
       await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '6500' });
     await followPayment(server.deps, intentId);
     const { rows } = await sql`
       select exists (select from letter where session_uuid = uuid and kind = 'refund') as "isWritten",
-        profile_revision <> crm_revision as "isDue"
+        exists (select from crm_delivery where due_at is not null and refusal is null) as "isDue"
       from join_session where uuid = ${uuid}`.execute(server.deps.database);
     assert.deepEqual(rows, [{ isWritten: !isErased, isDue: !isErased }]);
   }

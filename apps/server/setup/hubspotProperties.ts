@@ -1,4 +1,4 @@
-import { type CrmField, crmFields, type FieldRules } from '#core/crmFields.ts';
+import { type CrmField, crmFields, type FieldRules, FORMER, MEMBER } from '#core/crmFields.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import type {
   CrmProperty,
@@ -7,7 +7,6 @@ import type {
   HubspotClient,
 } from '../providers/hubspot/client.ts';
 import { CrmRefused } from '../providers/hubspot/errors.ts';
-import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
 /** A property that joins read or write, in the form in which setup creates it if it is missing. */
 export interface WantedProperty extends CrmProperty {

@@ -175,10 +175,12 @@ const causes: Cause[] = [
     fires: ['InductQueueOld'],
     async make() {
       const { uuid } = await paidJoin(server, server.client());
-      await change(sql`update join_session set updated_at = now() - interval '1 hour' where uuid = ${uuid}`);
+      await change(
+        sql`update crm_delivery set due_since = now() - interval '1 hour' where person_id = (select person_id from join_session where uuid = ${uuid})`,
+      );
       return metrics.scrape();
     },
-    end: () => change(sql`update join_session set updated_at = now()`),
+    end: () => change(sql`update crm_delivery set due_since = now() where due_at is not null`),
   },
   {
     name: "Stripe's events were last fetched an hour ago",

@@ -38,7 +38,7 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
       coalesce(greatest(0, extract(epoch from now() - min(since))), 0)::float as oldest
     from (${waiting} limit ${sql.lit(MOST_COUNTED)}) as waiting`;
   const { rows } = await sql<Figure>`
-    ${queue('crm', sql`select updated_at as since from join_session where profile_revision <> crm_revision and crm_refusal is null`)}
+    ${queue('crm', sql`select due_since as since from crm_delivery where due_at is not null and refusal is null`)}
     union all ${queue('contacts', sql`select created_at as since from person where fill_at is not null`)}
     union all ${queue(
       'letters',

@@ -86,7 +86,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
   const { database } = server.deps;
   const hours = (count: number) => sql`now() - make_interval(hours => ${count}::int)`;
   const waiting = [
-    sql`update join_session set updated_at = ${hours(1)}, profile_revision = profile_revision + 1 where uuid = ${uuid}`,
+    sql`update crm_delivery set due_since = ${hours(1)}, due_at = now() where person_id = (select person_id from join_session where uuid = ${uuid})`,
     sql`update letter set due_at = ${hours(2)}, next_try_at = now() + interval '4 hours'
       where session_uuid = ${uuid} and kind = 'confirmation'`,
     sql`insert into person (contact_id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
@@ -120,7 +120,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
   const { scrape } = await watched(t);
   const { uuid, intentId } = await paidJoin(server, server.client());
   const documents = [
-    "crm_note_id = '1'",
+    "crm_note_id = '1', crm_next_try_at = null",
     "crm_refusal = 'no'",
     "review = 'rejected', reason = 'unreadable', reviewed_at = now()",
   ];
@@ -137,8 +137,8 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
     'delete from document',
     'delete from letter where due_at <= now()',
     'update person set fill_at = null',
-    "update join_session set crm_refusal = 'no', crm_revision = profile_revision - 1",
-    `update join_session set crm_refusal = null, crm_revision = profile_revision where uuid = '${uuid}'`,
+    "update crm_delivery set refusal = 'no', due_since = now(), due_at = now()",
+    `update crm_delivery set refusal = null, due_since = null, due_at = null where person_id = (select person_id from join_session where uuid = '${uuid}')`,
     `update person set contact_id = '992', made_contact = true from join_session where person.id = person_id and uuid = '${uuid}'`,
     `insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key)
       select gen_random_uuid(), 'transcript', '${uuid}', 'a.pdf', 'application/pdf', 1, '', 'key ' || n from generate_series(0, 2) as n`,

@@ -231,7 +231,7 @@ test('the statements of what runs in the background read by index', async () => 
   // Leaves out the test's own statement, which makes all joins due.
   await assertByIndex(
     statements.filter(
-      ({ text }) => text !== 'update join_session set crm_next_try_at = least(crm_next_try_at, now())',
+      ({ text }) => text !== 'update crm_delivery set due_at = least(due_at, now()) where due_at is not null',
     ),
   );
 });

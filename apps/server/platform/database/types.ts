@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#core/contact.ts';
-import type { CrmField } from '#core/crmFields.ts';
+import type { CrmValues } from '#core/crmFields.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
@@ -13,6 +13,7 @@ import type { RejectionReason } from '#documents/document.ts';
 /** The tables that the migrations create, as types for Kysely. */
 export interface Tables {
   person: PersonTable;
+  crm_delivery: CrmDeliveryTable;
   invitation: InvitationTable;
   join_session: JoinSessionTable;
   order_snapshot: OrderSnapshotTable;
@@ -89,6 +90,16 @@ export interface PersonTable {
   created_at: Timestamp;
 }
 
+export interface CrmDeliveryTable {
+  person_id: number;
+  revision: Generated<number>;
+  due_since: NullableTimestamp;
+  due_at: NullableTimestamp;
+  tries: Generated<number>;
+  refusal: string | null;
+  sent: ColumnType<CrmValues, string | undefined, string>;
+}
+
 export interface InvitationTable {
   code: string;
   person_id: number | null;
@@ -131,12 +142,6 @@ export interface JoinSessionTable {
   paid_at: NullableTimestamp;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
-  profile_revision: Generated<number>;
-  crm_revision: Generated<number>;
-  crm_next_try_at: Timestamp;
-  crm_attempts: Generated<number>;
-  crm_refusal: string | null;
-  crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   /** When the join was erased; null if it was not. An erased join's row is kept for its money, and names nobody. */
   erased_at: NullableTimestamp;
   /** When a browser's user first proved that they are the joiner; null before that. */
@@ -224,7 +229,8 @@ export interface DocumentTable {
   /** When the file and its name were removed; null before that. What staff decided about the document is kept. */
   removed_at: NullableTimestamp;
   crm_attempts: Generated<number>;
-  crm_next_try_at: Timestamp;
+  /** When to attach it; null once that is done. */
+  crm_next_try_at: NullableTimestamp;
   crm_refusal: string | null;
   created_at: Timestamp;
 }

@@ -50,6 +50,8 @@ export interface HubspotClient {
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
+  /** Searches for the contacts with a value of a property; at most 100. The search index lags behind writes by some seconds. */
+  findByProperty(property: string, value: string): Promise<CrmContact[]>;
   /**
    * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
    * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
@@ -214,6 +216,8 @@ export function hubspotClient(
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1, ...options });
       return found ?? null;
     },
+    findByProperty: (propertyName, value) =>
+      search([{ propertyName, operator: 'EQ', value }], { limit: 100 }),
     // Reads the contact by its unique email instead of searching, because the search index is eventually consistent.
     findByEmail: (email) =>
       callAboutOne(answers.contact, {

@@ -1,17 +1,10 @@
 import { cleanEmail, cleanText } from '#core/cleanText.ts';
-import { type ContactField, contactFieldOf, contactFields } from '#core/contact.ts';
-import type { CrmField, CrmValues, FieldRules, FieldValue } from '#core/crmFields.ts';
-import { toPrice } from '#core/money.ts';
-import type { Purchases } from '#core/purchases.ts';
-import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
+import { type ContactField, contactFields } from '#core/contact.ts';
+import type { CrmField, FieldRules } from '#core/crmFields.ts';
+import { MEMBER } from '#core/crmFields.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../../platform/database/types.ts';
-
-/** The value that the field `membershipStatus` has for a member. */
-export const MEMBER = 'member';
-/** The value that the field `membershipStatus` has for a former member. */
-export const FORMER = 'former';
 
 export type Properties = Record<string, string | null | undefined>;
 
@@ -45,12 +38,20 @@ export function crmValue(rules: FieldRules, properties: Properties, field: CrmFi
   return value && (/email$/i.test(field) ? cleanEmail(value) : cleanText(value));
 }
 
+/** Returns the name that HubSpot has. */
+export function namesAt(rules: FieldRules, properties: Properties) {
+  return {
+    firstName: crmValue(rules, properties, 'firstName'),
+    lastName: crmValue(rules, properties, 'lastName'),
+  };
+}
+
 export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
 /**
- * Returns a contact's profile with its values in the spelling of {@link fromJoin} ("Texas" for "TX"), so that profile and join can
+ * Returns a contact's profile with its values in the form's spelling ("Texas" for "TX"), so that profile and details can
  * be compared.
  */
 export function knownOf(
@@ -67,53 +68,4 @@ export function knownOf(
     known.state = findSubdivision(country, text('state'))?.name ?? text('state');
   }
   return known;
-}
-
-/**
- * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its
- * value. A purchase that was refunded is sent as empty. A value that a paid join sent before (`known`) and does not have any more
- * is sent as empty, too, for example after the join's transcript was rejected, or if the join was recorded as paid by mistake.
- */
-export function fromJoin(join: {
-  details: StudentDetails | null;
-  state: string;
-  bought: Purchases;
-  /** The amount that the join paid, less refunds (cents). */
-  amountCents: number | null;
-  paidAt: Date | null;
-  /**
-   * The membership status of the joiner. Null if the join bought only an upgrade, which does not show whether somebody is a member.
-   */
-  status: 'member' | 'former' | null;
-  transcriptAt: Date | null;
-  /** The values that the join sent before, by field. */
-  known: CrmValues;
-}): FieldValue[] {
-  const { details, known } = join;
-  const values: [CrmField, string | null | undefined][] = [];
-  if (details) {
-    for (const field of studentDetailsFields) {
-      const value = details[field];
-      if (value) values.push([contactFieldOf(field), String(value)]);
-    }
-  }
-  values.push(['stage', join.state]);
-  const { bought, amountCents } = join;
-  // A status without a `paidAt` means that the join was recorded as paid by mistake. These values then correct those that were sent
-  // to HubSpot before.
-  if (join.paidAt || join.status)
-    values.push(
-      ['membershipStatus', join.status],
-      ['membership', bought.membership],
-      ['upgrade', bought.upgrade],
-      ['donation', bought.donationCents === null ? null : toPrice(bought.donationCents)],
-      ['items', bought.items?.join('; ')],
-      ['amountPaid', toPrice(amountCents ?? 0)],
-      ['paidAt', join.paidAt?.toISOString() ?? ''],
-      ['transcriptReceivedAt', join.transcriptAt?.toISOString()],
-    );
-  return values.flatMap(([field, told]) => {
-    const value = told ?? (known[field] ? '' : null);
-    return value === null ? [] : [{ field, value: cleanText(value) }];
-  });
 }

@@ -72,6 +72,25 @@ create table kept_apart (
   check (one_id < other_id)
 );
 
+-- What HubSpot is to be told of a person: of the contact that they are or, if they have none, by making one. Whoever merely shares
+-- the email of a contact is told of with that contact's person. What is told is read and decided when it is sent
+-- (packages/core/crmProjection.ts).
+create table crm_delivery (
+  person_id bigint primary key references person on delete cascade,
+  -- Counts the changes: what changed while it was being sent is sent again.
+  revision integer not null default 1,
+  -- Since when HubSpot is behind, and when it is next to be told; null if it knows all.
+  due_since timestamptz,
+  due_at timestamptz,
+  tries integer not null default 0,
+  -- Why HubSpot does not take it; staff may try again.
+  refusal text,
+  -- What HubSpot had of each field when we last wrote or read it.
+  sent jsonb not null default '{}',
+  check ((due_at is null) = (due_since is null))
+);
+create index crm_delivery_due on crm_delivery (due_at) where due_at is not null and refusal is null;
+
 -- A code leads to a person or to a school. Codes are stored in capitals (packages/core/inviteCode.ts).
 create table invitation (
   code text primary key check (code ~ '^[A-Z0-9]{1,64}$'),
@@ -132,13 +151,6 @@ create table join_session (
   address_hash text,
   -- When somebody first proved to be the joiner, by a pass.
   proven_at timestamptz,
-  -- HubSpot is to be told of a join whose revisions differ. `crm_known`: what HubSpot had of each field when we last knew.
-  profile_revision integer not null default 0,
-  crm_revision integer not null default 0,
-  crm_next_try_at timestamptz not null default now(),
-  crm_attempts integer not null default 0,
-  crm_refusal text,
-  crm_known jsonb not null default '{}',
   -- When the join was erased: its row stays for its money and names nobody.
   erased_at timestamptz,
   created_at timestamptz not null default now(),
@@ -149,7 +161,6 @@ create index join_session_by_person on join_session (person_id, created_at) wher
 create index join_session_by_code on join_session (invitation_code) where invitation_code is not null;
 create index join_session_by_address on join_session (address_hash, created_at) where address_hash is not null;
 create index join_session_by_email on join_session (lower(details ->> 'personalEmail')) where details is not null;
-create index join_session_crm_due on join_session (crm_next_try_at) where profile_revision <> crm_revision and crm_refusal is null;
 -- One payment of a person is under way at a time.
 create unique index join_session_one_paying on join_session (person_id) where paying_since is not null;
 
@@ -311,7 +322,8 @@ create table document (
   crm_file_id text,
   crm_note_id text,
   crm_attempts integer not null default 0,
-  crm_next_try_at timestamptz not null default now(),
+  -- When to attach it to its contact in HubSpot; null once that is done.
+  crm_next_try_at timestamptz default now(),
   crm_refusal text,
   -- When the file and its name were removed; the decision stays.
   removed_at timestamptz,
@@ -324,7 +336,7 @@ create table document (
 create index document_by_session on document (session_uuid) where session_uuid is not null;
 create index document_by_person on document (person_id) where person_id is not null;
 create index document_to_review on document (created_at) where review = 'open' and kind = 'transcript';
-create index document_to_attach on document (crm_next_try_at) where crm_note_id is null and crm_refusal is null;
+create index document_to_attach on document (crm_next_try_at) where crm_next_try_at is not null and crm_refusal is null;
 
 -- A way for a phone to upload for a join, and nothing else of it: the hash of a random token, for an hour.
 create table upload_link (
@@ -514,7 +526,7 @@ create table page_file (
 
 -- ── Triggers
 
--- A row of an erased join names nobody, whatever is written to it later, and HubSpot is told nothing of it.
+-- A row of an erased join names nobody, whatever is written to it later.
 create function keep_join_erased() returns trigger language plpgsql as $$
 begin
   new.details = null;
@@ -522,9 +534,6 @@ begin
   new.invitation_code = null;
   new.school = null;
   new.address_hash = null;
-  new.crm_known = '{}';
-  new.crm_refusal = null;
-  new.crm_revision = new.profile_revision;
   new.upgrade = case when new.upgrade = 'open' then 'skipped'::join_session_upgrade else new.upgrade end;
   new.guardian_consent = null;
   new.guardian_consent_at = null;

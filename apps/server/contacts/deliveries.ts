@@ -1,0 +1,355 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { contactFields } from '#core/contact.ts';
+import { type CrmValues, joinFields } from '#core/crmFields.ts';
+import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { knownOf } from '../providers/hubspot/properties.ts';
+import { alikeTo } from '../session/alike.ts';
+import { followMoved } from '../session/followMoved.ts';
+import { isProof } from '../session/proof.ts';
+import { hubspotIsToHear, isAttached, isTeller } from './hubspotIsToHear.ts';
+
+/** HubSpot's largest batch. */
+const BATCH = 100;
+const LONGEST_BACKOFF_SECONDS = 60;
+/** How many times a person may fail before they are sent in smaller batches. */
+const FULL_TRIES = 2;
+/** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
+const FRESH_MINUTES = 10;
+
+/** A person whom HubSpot is to be told of, with all that decides what is written. */
+export interface Delivery extends ToldContact {
+  personId: number;
+  revision: number;
+  /** How often HubSpot was tried, this time included. */
+  tries: number;
+  /** HubSpot's id of the contact; null if the person has none, so that one is created. */
+  contactId: string | null;
+  /** Whether HubSpot has deleted the person's contact. */
+  isDeleted: boolean;
+  /** The staff-facing name of the delivery: the newest join that was paid or, if none was, the newest; null if there is none. */
+  uuid: string | null;
+  /**
+   * Whether the contact may have been a member in HubSpot already when it paid: the mirror says so, or its copy was out of date, as in
+   * an outage. False once we have told a status.
+   */
+  mayHaveBeenMember: boolean;
+}
+
+/** SQL for a subquery of the ids of those who are attached to the query's `contact`. */
+const attached = sql`(select attached.id from person attached where attached.found_contact_id = contact.id and ${isAttached('attached')})`;
+
+/**
+ * SQL for {@link Told} as JSON, of persons together (`persons` is SQL for a subquery of ids) and the joins of theirs that meet a
+ * condition. The details are those of the query's `owner`.
+ */
+const told = (persons: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql<Told>`(
+  with persons (id) as ${persons}, own as (select join_session.* from persons join join_session on person_id = persons.id where ${which}),
+    money as (
+      select payment.*, exists (select from membership where payment_intent = intent_id and is_held) as is_held
+      from own join payment on session_uuid = uuid where paid_at is not null and status = 'succeeded'),
+    bought as (select type, is_held from persons join membership on person_id = persons.id)
+  select json_build_object(
+    'details', owner.details,
+    'joins', coalesce((select json_agg(json_build_object('uuid', uuid, 'state', state, 'createdAt', ${iso('created_at')}, 'paidAt', ${iso('paid_at')}) order by created_at)
+      from own), '[]'),
+    'amountCents', (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
+      where refund.intent_id = money.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int from money),
+    'orders', coalesce((select json_agg(json_build_object('lines', items, 'amountCents', money.amount_cents, 'refunds', coalesce((
+        select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
+        from refund where refund.intent_id = money.intent_id), '[]')) order by is_held, succeeded_at)
+      from money join order_snapshot using (session_uuid, kind, revision)), '[]'),
+    'hasBought', exists (select from bought where type = 'membership'),
+    'holdsMembership', exists (select from bought where type = 'membership' and is_held),
+    'holdsUpgrade', exists (select from bought where type = 'membership_upgrade' and is_held),
+    'isMember', exists (select from persons, lateral ${alikeTo(sql`persons.id`)} as payer (id)
+      join membership held on held.person_id = payer.id and held.type = 'membership' and held.is_held),
+    'transcriptAt', (select ${iso('min(document.created_at)')} from own join document on session_uuid = uuid where ${isProof})))`;
+
+function iso(time: string): RawBuilder<string> {
+  return sql`to_char(${sql.raw(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** SQL for the columns of a {@link Delivery}, for a query with `delivery` (rows of `crm_delivery`) and the person of each (`owner`). */
+const columns = sql`delivery.person_id as "personId", revision, tries, sent, contact.id as "contactId", owner.deleted_at is not null as "isDeleted", owner.made_contact as "isMade",
+  ${told(sql`(select owner.id)`, sql`details is not null or state not in ('started', 'detailed')`)} as own,
+  ${told(attached, sql`paid_at is not null`)} as attached,
+  not owner.made_contact and not sent ? 'membershipStatus' and (owner.is_member or owner.fetched_at is null
+    or owner.fetched_at < (select max(paid_at) from join_session where person_id in (
+      select owner.id union all ${attached})) - make_interval(mins => ${FRESH_MINUTES})) as "mayHaveBeenMember"`;
+const contactOf = sql`lateral (select case when owner.deleted_at is null then owner.contact_id end as id) as contact`;
+
+/**
+ * Takes a batch of persons who are due and all have a contact, or have none. Taking one postpones it by a minute, so that it is due
+ * again if this process dies. One that failed repeatedly is taken in ever smaller batches, and finally alone: one that HubSpot cannot
+ * process must not delay others. `size` is that of a full batch.
+ */
+export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: number }> {
+  const isDue = sql`due_at <= now() and refusal is null`;
+  const hasContact = sql`(select contact_id is not null and deleted_at is null from person where person.id = person_id)`;
+  const { rows } = await sql<Delivery & { size: number }>`
+    with first as (
+      select ${hasContact} as has_contact, ceil(${BATCH} / power(5, least(3, greatest(0, tries - ${FULL_TRIES}))))::int as size
+      from crm_delivery where ${isDue} order by due_at limit 1
+    ), due as (
+      select person_id from crm_delivery where ${isDue} and ${hasContact} = (select has_contact from first)
+      order by due_at limit (select size from first) for no key update skip locked
+    ), delivery as (
+      update crm_delivery set due_at = now() + interval '1 minute', tries = tries + 1
+      from due where crm_delivery.person_id = due.person_id
+      returning crm_delivery.*
+    )
+    select ${columns}, (select size from first) as size
+    from delivery join person owner on owner.id = delivery.person_id, ${contactOf}`.execute(deps.database);
+  return { rows: rows.map(asShown), size: rows[0]?.size ?? 0 };
+}
+
+/** SQL for a subquery of the ids of the persons of whom HubSpot is told for joins. `joins` is SQL for a subquery of their uuids. */
+export function deliveriesOf(joins: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(teller.id, own.id) from join_session join person own on own.id = join_session.person_id
+    left join person teller on ${isTeller('teller', 'own')}
+    where uuid in ${joins})`;
+}
+
+/** Reads what is to be told of a join, due or not; of somebody who is attached to a contact, what is told of the contact. */
+export async function readDelivery(deps: Deps, sessionUuid: string): Promise<Delivery | null> {
+  const { rows } = await sql<Delivery>`
+    with delivery as (
+      select person.id as person_id, coalesce(revision, 0) as revision, coalesce(tries, 0) as tries, coalesce(sent, '{}') as sent
+      from person left join crm_delivery on person_id = person.id
+      where person.id in ${deliveriesOf(sql`(${sessionUuid}::uuid)`)})
+    select ${columns} from delivery join person owner on owner.id = delivery.person_id, ${contactOf}`.execute(
+    deps.database,
+  );
+  return rows[0] ? asShown(rows[0]) : null;
+}
+
+/**
+ * Adds the name for staff, and gives the known values the form's spelling ("Texas" for "TX"): otherwise a value that the joiner has not
+ * changed would be sent because HubSpot spells it differently.
+ */
+function asShown(row: Delivery): Delivery {
+  const joins = [...row.own.joins, ...row.attached.joins];
+  const named = lastPaid(joins) ?? joins.at(-1);
+  const shown = Object.fromEntries(Object.entries(knownOf(row.sent)).filter(([field]) => field in row.sent));
+  return { ...row, uuid: named?.uuid ?? null, sent: { ...row.sent, ...shown } };
+}
+
+/** A delivery that HubSpot has taken: what was written, what it has of us now, and a notice to staff for each join that needs one. */
+export interface Delivered {
+  row: Delivery;
+  properties: Record<string, string>;
+  sent: CrmValues;
+  notices: { kind: string; uuid: string; message: string }[];
+}
+
+/**
+ * Records what HubSpot was told. Who has changed meanwhile is due again. Once we have told a status, HubSpot's says no more than our
+ * memberships; what we wrote is what the mirror would read. The same notice about a join is written only once.
+ */
+export async function delivered(deps: Deps, done: readonly Delivered[]): Promise<void> {
+  if (done.length === 0) return;
+  const { fields } = deps.society.crm;
+  const rows = done.map(({ row, properties, sent }) => ({
+    person_id: row.personId,
+    revision: row.revision,
+    sent,
+    is_status_told: sent.membershipStatus !== undefined,
+    email: properties[EMAIL] ?? null,
+    profile: Object.fromEntries(
+      contactFields.flatMap((field) => {
+        const isWritten = (fields[field].property ?? '') in properties && field !== 'acceptedPrivacyPolicy';
+        return isWritten && sent[field] !== undefined ? [[field, sent[field]]] : [];
+      }),
+    ),
+  }));
+  const notices = done.flatMap((one) => one.notices);
+  const told = sql`json_to_recordset(${JSON.stringify(rows)}::json) as told (person_id bigint, revision integer, sent jsonb, is_status_told boolean, email text, profile jsonb)`;
+  await deps.database.transaction().execute(async (trx) => {
+    // Locks persons before deliveries, and each in the order of their ids, as other transactions do, to avoid deadlocks.
+    await sql`
+      with known as (
+        select id, is_status_told, told.email, told.profile from ${told} join person on id = person_id
+        where is_status_told and is_member or told.email <> person.email or not person.profile @> told.profile
+        order by id for no key update of person
+      )
+      update person set is_member = is_member and not is_status_told, email = coalesce(known.email, person.email),
+        profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
+      from known where person.id = known.id`.execute(trx);
+    await sql`
+      with written as (
+        insert into staff_notice (kind, session_uuid, message)
+        select kind, uuid, message from json_to_recordset(${JSON.stringify(notices)}::json) as notice (kind text, uuid uuid, message text)
+        where not exists (select from staff_notice earlier
+          where earlier.session_uuid = uuid and earlier.kind = notice.kind and earlier.message = notice.message)
+      ), ${locked(done.map(({ row }) => row))}
+      update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,
+        due_since = case when crm_delivery.revision = told.revision then null else coalesce(due_since, now()) end,
+        due_at = case when crm_delivery.revision = told.revision then null else now() end
+      from ${told} join locked using (person_id) where crm_delivery.person_id = told.person_id`.execute(trx);
+  });
+}
+
+/**
+ * Somebody of whom HubSpot is not told until staff have acted on `reason`. `notice` is a notice to staff about a join; absent if staff
+ * learn of it in another way.
+ */
+export interface Refused {
+  personId: number;
+  reason: string;
+  notice?: { kind: string; uuid: string; message: string } | undefined;
+}
+
+/** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
+export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
+  if (refused.length === 0) return;
+  await deps.database.transaction().execute(async (trx) => {
+    await sql`
+      with ${locked(refused)}
+      update crm_delivery set refusal = refused.reason
+      from json_to_recordset(${JSON.stringify(refused)}::json) as refused ("personId" bigint, reason text) join locked on person_id = "personId"
+      where crm_delivery.person_id = "personId"`.execute(trx);
+    for (const { notice } of refused)
+      if (notice) await tellStaff(trx, notice.uuid, notice.kind, notice.message);
+  });
+}
+
+/** Puts persons of a batch back: they are due at once, so that the next batch takes them. */
+export async function later(deps: Deps, rows: readonly Delivery[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    with ${locked(rows)}
+    update crm_delivery set due_at = now() from locked
+    where crm_delivery.person_id = locked.person_id and due_at is not null`.execute(deps.database);
+}
+
+/**
+ * Postpones persons with exponential backoff. Each time that one is taken counts as a try, and one with many tries is sent in smaller
+ * batches. If none of them can have caused the failure (`perhapsRecord` is false), this try does not count.
+ */
+export async function postpone(
+  deps: Deps,
+  rows: readonly Delivery[],
+  { retryAfterMs, perhapsRecord }: Pick<CrmUnavailable, 'retryAfterMs' | 'perhapsRecord'>,
+): Promise<void> {
+  await sql`
+    with ${locked(rows)}
+    update crm_delivery set tries = tries - ${perhapsRecord ? 0 : 1}, due_at = now() + make_interval(secs =>
+      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(tries, 10))) * (0.5 + random() / 2)))
+    from locked where crm_delivery.person_id = locked.person_id and due_at > now()`.execute(deps.database);
+}
+
+export const idsOf = (rows: readonly Pick<Delivery, 'personId'>[]) => rows.map(({ personId }) => personId);
+
+/** SQL for a common table expression `locked` that locks the deliveries of persons in the order of their ids, to avoid deadlocks. */
+export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<unknown> {
+  return sql`locked as (select person_id from crm_delivery where person_id = any(${idsOf(rows)}::bigint[])
+    order by person_id for no key update)`;
+}
+
+/** A contact that is likely the same as a person (`isOwn` is false), or that was created for them. */
+export interface ContactOfPerson {
+  row: Delivery;
+  contactId: string;
+  isOwn: boolean;
+}
+
+/**
+ * Records the contacts of persons. One that was created is the person's, who takes over what the mirror has read of it; if it was
+ * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
+ * Nobody is attached whose email was corrected meanwhile.
+ */
+export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerson[]): Promise<void> {
+  if (contacts.length === 0) return;
+  await deps.database.transaction().execute(async (trx) => {
+    const named = sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`;
+    const ids = sql`any(${contacts.map(({ row }) => row.personId)}::bigint[])`;
+    await sql`
+      select from join_session where person_id in (select id from person where id = ${ids} or contact_id = ${named})
+      order by uuid for no key update`.execute(trx);
+    await sql`select from person where id = ${ids} or contact_id = ${named} order by id for no key update`.execute(
+      trx,
+    );
+    const changed: number[] = [];
+    for (const { row, contactId, isOwn } of contacts) {
+      const email = row.own.details?.personalEmail ?? null;
+      const { rows } = await sql<{ before: string | null; isOthers: boolean; isCorrected: boolean }>`
+        select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.made_contact and other.id <> person.id) as "isOthers",
+          details ->> 'personalEmail' is distinct from ${email} as "isCorrected"
+        from person where id = ${row.personId} and erased_at is null`.execute(trx);
+      const [now] = rows;
+      if (!now) continue;
+      if (isOwn && !now.isOthers) {
+        if (now.before === contactId) continue;
+        if (await becomeContact(trx, row.personId, contactId, now.before)) changed.push(row.personId);
+      } else if (!now.isCorrected) {
+        await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
+        await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);
+        changed.push(row.personId);
+      }
+    }
+    await hubspotIsToHear(trx, sql`(select unnest(${changed}::bigint[]))`);
+  });
+}
+
+/**
+ * Makes a contact that was created for a person theirs. `before` is their former contact, which HubSpot has deleted: its id goes on
+ * naming the person. Returns whether the mirror had the contact, so that more may be told of it.
+ */
+async function becomeContact(
+  trx: Transaction<Tables>,
+  personId: number,
+  contactId: string,
+  before: string | null,
+): Promise<boolean> {
+  const { rows } = await sql<{
+    id: number;
+    profile: string;
+    email: string | null;
+    words: string;
+    fetched_at: Date | null;
+  }>`
+    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
+    returning id, profile::text, email, words, fetched_at`.execute(trx);
+  const [read] = rows;
+  await sql`
+    update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
+      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
+      words = words || ${read ? ` ${read.words}` : ''}
+    where id = ${personId}`.execute(trx);
+  if (read) {
+    await sql`
+      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
+      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
+    await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
+    await followMoved(trx, sql`(${read.id})`);
+    for (const table of ['invitation', 'document'] as const)
+      await sql`update ${sql.table(table)} set person_id = ${personId} where person_id = ${read.id}`.execute(
+        trx,
+      );
+    await sql`delete from crm_delivery where person_id = ${read.id}`.execute(trx);
+  }
+  if (before !== null)
+    await sql`insert into person (contact_id, deleted_at, merged_into) values (${before}, now(), ${personId})`.execute(
+      trx,
+    );
+  return read !== undefined;
+}
+
+/**
+ * Forgets what HubSpot was told of purchases, if none is left at the contact: it stays there, and nothing here says any more that it
+ * was ours. `persons` is SQL for ids.
+ */
+export async function forgetSent(trx: Kysely<Tables>, persons: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    update crm_delivery set sent = sent - ${[...joinFields]}::text[] from person owner
+    where owner.id = crm_delivery.person_id and owner.id in ${persons} and not exists (
+      select from join_session join person on person.id = join_session.person_id
+      where paid_at is not null and (person.id = owner.id or person.found_contact_id = owner.contact_id))`.execute(
+    trx,
+  );
+}

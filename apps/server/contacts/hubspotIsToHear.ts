@@ -1,0 +1,75 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from '../platform/database/types.ts';
+import { toldWith } from '../session/alike.ts';
+
+/** SQL for whether somebody has no contact of their own, so that the contact that they found tells of them. `person` is the query's name. */
+export function isAttached(person: string): RawBuilder<boolean> {
+  const of = (column: string) => sql.ref(`${person}.${column}`);
+  return sql<boolean>`(${of('contact_id')} is null or ${of('deleted_at')} is not null)`;
+}
+
+/** SQL for whether `teller` is the person of the contact that tells of `person`, who has none. Both are the query's names. */
+export function isTeller(teller: string, person: string): RawBuilder<boolean> {
+  const of = (column: string) => sql.ref(`${teller}.${column}`);
+  return sql<boolean>`(${of('contact_id')} = ${sql.ref(`${person}.found_contact_id`)} and ${of('deleted_at')} is null and ${isAttached(person)})`;
+}
+
+/**
+ * SQL for a statement that makes persons due to be told to HubSpot, after some seconds. Who is just being sent, or is tried again, stays
+ * due when they were: if two servers sent one contact at the same time, the older values could reach HubSpot last. `persons` is SQL for
+ * a subquery of ids. With `isAnew`, a refusal and former tries are forgotten, as after a correction. Where `isShown` (SQL) is true, another
+ * form was filled in since: what the mirror says of the contact counts as what HubSpot has, since the form showed that.
+ */
+export function makeDue(
+  persons: RawBuilder<unknown>,
+  { afterSeconds = 0, isAnew = false, isShown = sql<boolean>`false` } = {},
+): RawBuilder<unknown> {
+  const isBeingSent = sql`crm_delivery.tries > 0 and crm_delivery.due_at > now()`;
+  const isSooner = isAnew ? sql`false` : sql`crm_delivery.due_at < excluded.due_at`;
+  const anew = sql`, refusal = null, tries = case when ${isBeingSent} then crm_delivery.tries else 0 end`;
+  return sql`
+    insert into crm_delivery (person_id, due_since, due_at, sent)
+    select id, now(), now() + make_interval(secs => ${afterSeconds}), case when made_contact then '{}' else profile end
+    from ${persons} as due (due_id) join person on id = due_id order by id
+    on conflict (person_id) do update set revision = crm_delivery.revision + 1,
+      sent = case when ${isShown} then crm_delivery.sent || excluded.sent else crm_delivery.sent end, due_since = coalesce(crm_delivery.due_since, now()),
+      due_at = case when ${isBeingSent} or ${isSooner} then crm_delivery.due_at else excluded.due_at end
+      ${isAnew ? anew : sql``}`;
+}
+
+/**
+ * Makes due to be told to HubSpot whoever is told of together with these persons: the persons of the contacts into which they are
+ * written, or they themselves. `persons` is SQL for a subquery of ids.
+ */
+export async function hubspotIsToHear(
+  trx: Kysely<Tables>,
+  persons: RawBuilder<unknown>,
+  how: Parameters<typeof makeDue>[1] = {},
+): Promise<void> {
+  const tellers = sql`(
+    select distinct coalesce(teller.id, told.id) as id
+    from ${persons} as changed (id) join lateral ${toldWith(sql`changed.id`)} as beside (id) on true
+    join person told on told.id = beside.id and told.erased_at is null and (told.merged_into is null or told.contact_id is not null)
+    left join person teller on ${isTeller('teller', 'told')})`;
+  await makeDue(tellers, how).execute(trx);
+}
+
+/** Makes the person of a join due to be told to HubSpot. To be called in the transaction that changes the join. */
+export async function tellHubspot(
+  trx: Kysely<Tables>,
+  sessionUuid: string,
+  how: Parameters<typeof makeDue>[1] = {},
+): Promise<void> {
+  await hubspotIsToHear(
+    trx,
+    sql`(select person_id from join_session where uuid = ${sessionUuid} and person_id is not null)`,
+    how,
+  );
+}
+
+/** Makes the documents of joins due to be attached to another contact: the note at the former one is deleted then. `joins` is SQL. */
+export async function attachAnew(trx: Kysely<Tables>, joins: RawBuilder<unknown>): Promise<void> {
+  await sql`update document set crm_next_try_at = now(), crm_attempts = 0 where session_uuid in ${joins} and crm_file_id is not null`.execute(
+    trx,
+  );
+}
