@@ -8,7 +8,7 @@ import {
   retryCommand,
   statusCommand,
   syncCommand,
-} from './contacts/commands.ts';
+} from './crm/commands.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
   documentsAcceptCommand,

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Printer } from './certificate/printer.ts';
-import type { Contacts } from './contacts/contacts.ts';
+import type { Contacts } from './crm/contacts.ts';
+import type { Budget } from './crm/hubspot/budget.ts';
+import type { HubspotClient } from './crm/hubspot/client.ts';
 import type { Inspector } from './documents/inspector.ts';
 import type { Scanner } from './documents/scanner.ts';
 import type { LetterTexts } from './letters/readTexts.ts';
@@ -10,8 +12,6 @@ import type { Passes } from './pass/passes.ts';
 import type { Config } from './platform/config/config.ts';
 import type { Database } from './platform/database/client.ts';
 import type { BrowserCookie } from './platform/http/browserCookie.ts';
-import type { Budget } from './providers/hubspot/budget.ts';
-import type { HubspotClient } from './providers/hubspot/client.ts';
 import type { Storage } from './providers/storage/storage.ts';
 import type { PaymentProvider } from './providers/stripe/provider.ts';
 import type { Society } from './society/society.ts';

@@ -13,7 +13,7 @@ import { postPdf } from '../../tests/harness/uploads.ts';
 import { pressReleaseOf, readMember } from './certificate/member.ts';
 import { releaseText } from './certificate/pressRelease.ts';
 import { commands } from './commands.ts';
-import { tellHubspot } from './contacts/hubspotIsToHear.ts';
+import { tellHubspot } from './crm/hubspotIsToHear.ts';
 import { compose } from './letters/compose.ts';
 import { tellStaff } from './notices/tellStaff.ts';
 import { commandNamed } from './platform/command.ts';

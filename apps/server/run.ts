@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { startFillingContacts } from './contacts/fillContacts.ts';
-import { startPushing } from './contacts/push.ts';
+import { startFillingContacts } from './crm/fillContacts.ts';
+import { startPushing } from './crm/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { openPrinter } from './certificate/printer.ts';
-import { mirroredContacts } from './contacts/contacts.ts';
+import { mirroredContacts } from './crm/contacts.ts';
+import { sharedBudget } from './crm/hubspot/budget.ts';
+import { type HubspotClient, hubspotClient } from './crm/hubspot/client.ts';
 import type { Deps, Log } from './deps.ts';
 import { isDoctorToken } from './doctor/arrival.ts';
 import { openInspector } from './documents/inspector.ts';
@@ -18,8 +20,6 @@ import { sharedSecret } from './platform/database/secrets.ts';
 import { browserCookie } from './platform/http/browserCookie.ts';
 import { countedAddress } from './platform/http/countedAddress.ts';
 import { callWatcher } from './platform/watchCall.ts';
-import { sharedBudget } from './providers/hubspot/budget.ts';
-import { type HubspotClient, hubspotClient } from './providers/hubspot/client.ts';
 import { openStorage } from './providers/storage/openStorage.ts';
 import { stripeProvider } from './providers/stripe/provider.ts';
 import { readSociety } from './society/readSociety.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { pushDue } from '../../apps/server/contacts/push.ts';
+import { pushDue } from '../../apps/server/crm/push.ts';
 import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
 import { sendDue } from '../../apps/server/letters/sendLetters.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';

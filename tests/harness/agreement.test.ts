@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { pushDue } from '../../apps/server/contacts/push.ts';
+import { pushDue } from '../../apps/server/crm/push.ts';
 import { disagreements, untilTold } from './agreement.ts';
 import { paidJoin } from './steps.ts';
 import { startTestServer } from './testServer.ts';

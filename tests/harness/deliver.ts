@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type RawBuilder, sql } from 'kysely';
-import { deliveriesOf } from '../../apps/server/contacts/deliveries.ts';
-import { pushDue } from '../../apps/server/contacts/push.ts';
+import { deliveriesOf } from '../../apps/server/crm/deliveries.ts';
+import { pushDue } from '../../apps/server/crm/push.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { deliveriesOf } from '../../apps/server/contacts/deliveries.ts';
-import { syncContacts } from '../../apps/server/contacts/syncContacts.ts';
-import { noBudget } from '../../apps/server/providers/hubspot/budget.ts';
-import { hubspotClient } from '../../apps/server/providers/hubspot/client.ts';
+import { deliveriesOf } from '../../apps/server/crm/deliveries.ts';
+import { noBudget } from '../../apps/server/crm/hubspot/budget.ts';
+import { hubspotClient } from '../../apps/server/crm/hubspot/client.ts';
+import { syncContacts } from '../../apps/server/crm/syncContacts.ts';
 import { tellNobody } from '../../apps/server/providers/trouble.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';

@@ -1,9 +1,9 @@
 import type { FieldRules } from '#core/crmFields.ts';
+import { noBudget } from '../crm/hubspot/budget.ts';
+import { hubspotClient } from '../crm/hubspot/client.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import type { Providers } from '../platform/config/providers.ts';
 import type { Answer } from '../providers/answer.ts';
-import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { tellNobody } from '../providers/trouble.ts';
 
 export interface HubspotAccount {

@@ -1,5 +1,5 @@
+import { RULE } from '../crm/hubspot/failures.ts';
 import type { Answer } from '../providers/answer.ts';
-import { RULE } from '../providers/hubspot/failures.ts';
 import { askOnce } from './askDatabase.ts';
 
 export interface RuleRefusal {

@@ -1,8 +1,8 @@
 import { defaultFieldRules, laterFields } from '#core/crmFields.ts';
+import { neededProperties } from '../crm/hubspot/properties.ts';
 import { readLetterTexts } from '../letters/readTexts.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
-import { neededProperties } from '../providers/hubspot/properties.ts';
 import { askStripe, type StripeAccount } from '../providers/stripe/account.ts';
 import { readSociety, SocietyFaults } from '../society/readSociety.ts';
 import type { Society } from '../society/society.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
-import { neededProperties as neededBy } from '../providers/hubspot/properties.ts';
+import { neededProperties as neededBy } from '../crm/hubspot/properties.ts';
 import { type Endpoint, stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';

@@ -12,7 +12,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { failedCommand, retryCommand, statusCommand } from '../crm/commands.ts';
 import { mergeCommand } from '../people/mergeCommands.ts';
 import { applyRetention } from '../privacy/retention.ts';
 import { readFigures } from '../watch/gauges.ts';

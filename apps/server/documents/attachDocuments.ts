@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
 import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
-import { crmId } from '../contacts/crmId.ts';
-import { tellingHubspot } from '../contacts/fence.ts';
+import { crmId } from '../crm/crmId.ts';
+import { tellingHubspot } from '../crm/fence.ts';
+import type { HubspotClient } from '../crm/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { Database } from '../platform/database/client.ts';
 import { escapeHtml } from '../platform/escapeHtml.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 

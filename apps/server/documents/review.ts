@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';

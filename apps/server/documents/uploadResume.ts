@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
 import { NO_CONTACT_ID } from '#documents/document.ts';
-import { linkedContact } from '../contacts/linkedContact.ts';
+import { linkedContact } from '../crm/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';

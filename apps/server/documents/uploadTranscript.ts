@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';

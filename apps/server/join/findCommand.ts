@@ -1,7 +1,7 @@
 import { cleanEmail, cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
-import { hasSynced } from '../contacts/syncContacts.ts';
+import { hasSynced } from '../crm/syncContacts.ts';
 import { type Command, misused } from '../platform/command.ts';
 import { type FoundJoin, type FoundPerson, findPeople } from './findJoins.ts';
 

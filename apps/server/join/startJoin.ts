@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { HeldJoin } from '#core/holding.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
-import { linkedContact } from '../contacts/linkedContact.ts';
-import { partUnproven } from '../contacts/partUnproven.ts';
+import { linkedContact } from '../crm/linkedContact.ts';
+import { partUnproven } from '../crm/partUnproven.ts';
 import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,

@@ -13,7 +13,7 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { makeDue } from '../contacts/hubspotIsToHear.ts';
+import { makeDue } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';

@@ -11,7 +11,7 @@ import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
 import { mintLink } from './mintLink.ts';
 import { readLink } from './previewLink.ts';

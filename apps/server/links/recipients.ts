@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { type Holdings, type SaleRefusal, saleRefusal } from '#core/people.ts';
 import type { MembershipType } from '#core/product.ts';
-import { isRecordId } from '../contacts/contacts.ts';
-import { lookAtContacts, wasAtHubspot } from '../contacts/followContacts.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { isRecordId } from '../crm/contacts.ts';
+import { lookAtContacts, wasAtHubspot } from '../crm/followContacts.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { holdings, personOf } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 

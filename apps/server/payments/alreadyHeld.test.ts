@@ -15,8 +15,8 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { fillDue } from '../contacts/fillContacts.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { fillDue } from '../crm/fillContacts.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { attachAnew, hubspotIsToHear, makeDue } from '../contacts/hubspotIsToHear.ts';
+import { attachAnew, hubspotIsToHear, makeDue } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';

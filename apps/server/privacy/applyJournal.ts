@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
+import { StillTelling, tellingHubspotNothing } from '../crm/fence.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { emailsOfWords } from '../session/words.ts';

@@ -21,7 +21,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { lookAtContacts, moveContacts } from '../contacts/followContacts.ts';
+import { lookAtContacts, moveContacts } from '../crm/followContacts.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { wordsWith } from '../session/words.ts';

@@ -1,12 +1,12 @@
 import { cleanEmail, plain } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { StillTelling } from '../contacts/fence.ts';
-import { lookAtContacts } from '../contacts/followContacts.ts';
+import { StillTelling } from '../crm/fence.ts';
+import { lookAtContacts } from '../crm/followContacts.ts';
+import type { HubspotClient } from '../crm/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import type { Deps } from '../deps.ts';
 import { isWaiting, parcelOf } from '../fulfilment/orders.ts';
 import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyJournal } from './applyJournal.ts';
 import { count, counted } from './counted.ts';
 import { erasePerson, type PersonErased } from './erasePerson.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { deliveriesOf, forgetSent } from '../contacts/deliveries.ts';
+import { deliveriesOf, forgetSent } from '../crm/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { chainOf } from '../session/alike.ts';

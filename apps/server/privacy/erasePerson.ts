@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
-import { requireSameAccount } from '../contacts/account.ts';
-import { tellingHubspotNothing } from '../contacts/fence.ts';
+import { requireSameAccount } from '../crm/account.ts';
+import { tellingHubspotNothing } from '../crm/fence.ts';
+import type { CrmContact } from '../crm/hubspot/answers.ts';
+import { DEFAULT_TIMEOUT_MS } from '../crm/hubspot/calls.ts';
+import type { HubspotClient } from '../crm/hubspot/client.ts';
 import type { Deps } from '../deps.ts';
 import { findNotes, findUnnotedFiles } from '../documents/attachDocuments.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
-import type { CrmContact } from '../providers/hubspot/answers.ts';
-import { DEFAULT_TIMEOUT_MS } from '../providers/hubspot/calls.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { chainOf } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';

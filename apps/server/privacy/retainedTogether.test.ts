@@ -10,7 +10,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { ordersShipCommand } from '../settlement/shipCommand.ts';

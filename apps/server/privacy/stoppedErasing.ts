@@ -1,6 +1,6 @@
+import { CrmDenied, CrmUnavailable, OtherAccount } from '../crm/hubspot/errors.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { CrmDenied, CrmUnavailable, OtherAccount } from '../providers/hubspot/errors.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { counted } from './counted.ts';
 import { NotErasable } from './eraseJoins.ts';

@@ -16,7 +16,7 @@ import {
   type RefundReason,
   standingAfter,
 } from '#core/refunds.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';

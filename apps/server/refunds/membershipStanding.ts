@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
-import { tellHubspot } from '../contacts/hubspotIsToHear.ts';
+import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { readDelivery } from '../contacts/deliveries.ts';
+import { readDelivery } from '../crm/deliveries.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { readLedger } from '../ledger/readLedger.ts';
 import { readLetter } from '../letters/takeLetter.ts';

@@ -112,7 +112,7 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 
 /**
  * SQL for whether a person is a member: holds a membership that was bought here, or HubSpot says so. If a membership that was bought
- * here has ended, the functions in contacts/ keep `is_member` false, even while HubSpot does not know that it has ended. For a
+ * here has ended, the functions in crm/ keep `is_member` false, even while HubSpot does not know that it has ended. For a
  * join's joiner, use {@link isJoinerMember}. `personId` is a column name or SQL.
  */
 export function isMemberNow(personId: Column): RawBuilder<boolean> {

@@ -14,7 +14,7 @@ import {
   standingAfter,
 } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
-import { hubspotIsToHear } from '../contacts/hubspotIsToHear.ts';
+import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';

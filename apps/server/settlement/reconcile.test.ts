@@ -14,7 +14,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { moveContacts } from '../contacts/followContacts.ts';
+import { moveContacts } from '../crm/followContacts.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';

@@ -6,9 +6,9 @@ import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import type { ExistingProperty } from '../providers/hubspot/client.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { neededProperties } from '../providers/hubspot/properties.ts';
+import type { ExistingProperty } from '../crm/hubspot/client.ts';
+import { CrmUnavailable } from '../crm/hubspot/errors.ts';
+import { neededProperties } from '../crm/hubspot/properties.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

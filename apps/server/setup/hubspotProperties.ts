@@ -1,12 +1,7 @@
 import { type CrmField, crmFields, type FieldRules, FORMER, MEMBER } from '#core/crmFields.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
-import type {
-  CrmProperty,
-  CrmPropertyType,
-  ExistingProperty,
-  HubspotClient,
-} from '../providers/hubspot/client.ts';
-import { CrmRefused } from '../providers/hubspot/errors.ts';
+import type { CrmProperty, CrmPropertyType, ExistingProperty, HubspotClient } from '../crm/hubspot/client.ts';
+import { CrmRefused } from '../crm/hubspot/errors.ts';
 
 /** A property that joins read or write, in the form in which setup creates it if it is missing. */
 export interface WantedProperty extends CrmProperty {

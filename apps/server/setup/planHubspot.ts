@@ -1,6 +1,6 @@
 import type { FieldRules } from '#core/crmFields.ts';
-import type { ExistingProperty, HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import type { ExistingProperty, HubspotClient } from '../crm/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 

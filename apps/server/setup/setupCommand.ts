@@ -1,8 +1,8 @@
+import { noBudget } from '../crm/hubspot/budget.ts';
+import { hubspotClient } from '../crm/hubspot/client.ts';
 import { type StandIns, standInsOf } from '../doctor/examine.ts';
 import { askPerson, type LoneCommand, misused, readArgs } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
-import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
 import { askStripe } from '../providers/stripe/account.ts';
 import { permissions, restrictedKeyPage } from '../providers/stripe/permissions.ts';
 import { stripeRegistry } from '../providers/stripe/register.ts';

@@ -15,8 +15,8 @@ import {
   startJoin,
 } from '../../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
-import { fillDue } from '../../contacts/fillContacts.ts';
-import { syncContacts } from '../../contacts/syncContacts.ts';
+import { fillDue } from '../../crm/fillContacts.ts';
+import { syncContacts } from '../../crm/syncContacts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';

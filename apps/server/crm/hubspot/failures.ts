@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProviderTrouble } from '../trouble.ts';
+import type { ProviderTrouble } from '../../providers/trouble.ts';
 import { errorDetail } from './answers.ts';
 
 /**

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
-import type { ProviderTrouble } from '../trouble.ts';
+import type { ProviderTrouble } from '../../providers/trouble.ts';
 import { type Budget, type CallKind, noBudget } from './budget.ts';
 import { type HubspotClient, hubspotClient } from './client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
-import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
+import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from './hubspot/client.ts';
+import { CrmDenied, CrmUnavailable } from './hubspot/errors.ts';
 
 const TASK = 'contacts sync';
 /** The row of `schedule` whose cursor is the last contact that {@link lookAtNext} has looked at. */

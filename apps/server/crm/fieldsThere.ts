@@ -1,7 +1,7 @@
 import { type CrmField, type FieldRules, laterFields } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmDenied } from '../providers/hubspot/errors.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { CrmDenied } from './hubspot/errors.ts';
 
 /** How long (ms) the list of missing properties is cached. */
 const LACKING_MS = 10 * 60_000;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
+import { noBudget } from './hubspot/budget.ts';
+import { hubspotClient } from './hubspot/client.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });

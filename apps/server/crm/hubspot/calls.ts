@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Providers } from '../../platform/config/providers.ts';
 import { resultOf, type WatchCall } from '../../platform/watchCall.ts';
-import type { ProviderTrouble, TellTrouble } from '../trouble.ts';
+import type { ProviderTrouble, TellTrouble } from '../../providers/trouble.ts';
 import { jsonOf } from './answers.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';

@@ -7,13 +7,13 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { personEraseCommand } from '../privacy/eraseCommand.ts';
-import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
-import { OtherAccount } from '../providers/hubspot/errors.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { accountCommand, syncCommand } from './commands.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
+import { noBudget } from './hubspot/budget.ts';
+import { hubspotClient } from './hubspot/client.ts';
+import { OtherAccount } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer();

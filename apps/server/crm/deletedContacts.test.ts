@@ -19,10 +19,10 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { mergeCommand } from '../people/mergeCommands.ts';
-import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { failedCommand, retryCommand } from './commands.ts';
 import { lookAtContacts } from './followContacts.ts';
+import { LARGEST_PAGE } from './hubspot/client.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
 import { syncContacts } from './syncContacts.ts';

@@ -1,10 +1,10 @@
 import { isSame } from '#core/crmFields.ts';
 import { compareNames, EMAIL, project, projectNew } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { namesAt, neededProperties } from '../providers/hubspot/properties.ts';
 import { readDelivery } from './deliveries.ts';
 import { fieldsThere } from './fieldsThere.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { namesAt, neededProperties } from './hubspot/properties.ts';
 
 /**
  * Returns the properties that would change in HubSpot if the person of a join was told of now: each with its present and its new value.

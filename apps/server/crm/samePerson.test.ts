@@ -26,11 +26,11 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { mergeCommand } from '../people/mergeCommands.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { failedCommand, retryCommand } from './commands.ts';
+import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { OtherAccount } from '../providers/hubspot/errors.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { OtherAccount } from './hubspot/errors.ts';
 
 /** The kind of the notice to staff. */
 const KIND = 'other_hubspot_account';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import { callWatcher } from '../../platform/watchCall.ts';
-import type { TellTrouble } from '../trouble.ts';
+import type { TellTrouble } from '../../providers/trouble.ts';
 import { answers, type CrmContact } from './answers.ts';
 import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
 import type { Budget, Urgency } from './budget.ts';

@@ -8,8 +8,8 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { failedCommand, syncCommand } from './commands.ts';
+import { CrmUnavailable } from './hubspot/errors.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
 

@@ -5,12 +5,12 @@ import { MEMBER } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
-import type { CrmContact } from '../providers/hubspot/answers.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
 import { wordsWith } from '../session/words.ts';
 import { followMerges, takeIn } from './followContacts.ts';
+import type { CrmContact } from './hubspot/answers.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
+import { crmValue, isMember, readProperties, toProfile } from './hubspot/properties.ts';
 
 /**
  * Our mirror of HubSpot's contacts. A caller waits at most two seconds for HubSpot; a failure of HubSpot is returned as

@@ -3,9 +3,9 @@ import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { askHubspot, type HubspotContact } from '../../../tests/harness/providers.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { noBudget } from '../providers/hubspot/budget.ts';
-import { type HubspotClient, hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
+import { noBudget } from './hubspot/budget.ts';
+import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const CONTACTS = 230;

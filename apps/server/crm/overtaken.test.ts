@@ -14,10 +14,10 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { isMemberNow } from '../session/members.ts';
 import { deliveriesOf } from './deliveries.ts';
+import type { HubspotClient } from './hubspot/client.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });

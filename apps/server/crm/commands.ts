@@ -4,11 +4,11 @@ import { agrees, type Command, misused, notId, readArgs } from '../platform/comm
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
-import { tokensNow } from '../providers/hubspot/budget.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { accountsOf, changeAccount } from './account.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { diffOf } from './diffJoin.ts';
+import { tokensNow } from './hubspot/budget.ts';
+import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const FAILED_SHOWN = 200;

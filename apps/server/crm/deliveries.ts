@@ -1,16 +1,15 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { contactFields } from '#core/contact.ts';
 import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { knownOf } from '../providers/hubspot/properties.ts';
 import { alikeTo } from '../session/alike.ts';
-import { followMoved } from '../session/followMoved.ts';
 import { isProof } from '../session/proof.ts';
-import { hubspotIsToHear, isAttached, isTeller } from './hubspotIsToHear.ts';
+import type { CrmUnavailable } from './hubspot/errors.ts';
+import { knownOf } from './hubspot/properties.ts';
+import { isAttached, isTeller } from './hubspotIsToHear.ts';
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
@@ -249,95 +248,6 @@ export const idsOf = (rows: readonly Pick<Delivery, 'personId'>[]) => rows.map((
 export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<unknown> {
   return sql`locked as (select person_id from crm_delivery where person_id = any(${idsOf(rows)}::bigint[])
     order by person_id for no key update)`;
-}
-
-/** A contact that is likely the same as a person (`isOwn` is false), or that was created for them. */
-export interface ContactOfPerson {
-  row: Delivery;
-  contactId: string;
-  isOwn: boolean;
-}
-
-/**
- * Records the contacts of persons. One that was created is the person's, who takes over what the mirror has read of it; if it was
- * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
- * Nobody is attached whose email was corrected meanwhile.
- */
-export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerson[]): Promise<void> {
-  if (contacts.length === 0) return;
-  await deps.database.transaction().execute(async (trx) => {
-    const named = sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`;
-    const ids = sql`any(${contacts.map(({ row }) => row.personId)}::bigint[])`;
-    await sql`
-      select from join_session where person_id in (select id from person where id = ${ids} or contact_id = ${named})
-      order by uuid for no key update`.execute(trx);
-    await sql`select from person where id = ${ids} or contact_id = ${named} order by id for no key update`.execute(
-      trx,
-    );
-    const changed: number[] = [];
-    for (const { row, contactId, isOwn } of contacts) {
-      const email = row.own.details?.personalEmail ?? null;
-      const { rows } = await sql<{ before: string | null; isOthers: boolean; isCorrected: boolean }>`
-        select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.made_contact and other.id <> person.id) as "isOthers",
-          details ->> 'personalEmail' is distinct from ${email} as "isCorrected"
-        from person where id = ${row.personId} and erased_at is null`.execute(trx);
-      const [now] = rows;
-      if (!now) continue;
-      if (isOwn && !now.isOthers) {
-        if (now.before === contactId) continue;
-        if (await becomeContact(trx, row.personId, contactId, now.before)) changed.push(row.personId);
-      } else if (!now.isCorrected) {
-        await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
-        await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);
-        changed.push(row.personId);
-      }
-    }
-    await hubspotIsToHear(trx, sql`(select unnest(${changed}::bigint[]))`);
-  });
-}
-
-/**
- * Makes a contact that was created for a person theirs. `before` is their former contact, which HubSpot has deleted: its id goes on
- * naming the person. Returns whether the mirror had the contact, so that more may be told of it.
- */
-async function becomeContact(
-  trx: Transaction<Tables>,
-  personId: number,
-  contactId: string,
-  before: string | null,
-): Promise<boolean> {
-  const { rows } = await sql<{
-    id: number;
-    profile: string;
-    email: string | null;
-    words: string;
-    fetched_at: Date | null;
-  }>`
-    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
-    returning id, profile::text, email, words, fetched_at`.execute(trx);
-  const [read] = rows;
-  await sql`
-    update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
-      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
-      words = words || ${read ? ` ${read.words}` : ''}
-    where id = ${personId}`.execute(trx);
-  if (read) {
-    await sql`
-      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
-      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
-    await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
-    await followMoved(trx, sql`(${read.id})`);
-    for (const table of ['invitation', 'document'] as const)
-      await sql`update ${sql.table(table)} set person_id = ${personId} where person_id = ${read.id}`.execute(
-        trx,
-      );
-    await sql`delete from crm_delivery where person_id = ${read.id}`.execute(trx);
-  }
-  if (before !== null)
-    await sql`insert into person (contact_id, deleted_at, merged_into) values (${before}, now(), ${personId})`.execute(
-      trx,
-    );
-  return read !== undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { readProperties } from '../providers/hubspot/properties.ts';
 import { takeIn } from './followContacts.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
+import { readProperties } from './hubspot/properties.ts';
 
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */

@@ -2,9 +2,6 @@ import { type Kysely, sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
-import type { CrmContact } from '../providers/hubspot/answers.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { followMoved } from '../session/followMoved.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
@@ -12,6 +9,9 @@ import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isOfContact } from './crmId.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
+import type { CrmContact } from './hubspot/answers.ts';
+import type { HubspotClient } from './hubspot/client.ts';
+import { MERGED_IDS, readProperties } from './hubspot/properties.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 
 /** The kind of the notice about two contacts that were merged while both held a membership of the same type. */
