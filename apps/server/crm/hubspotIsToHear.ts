@@ -67,9 +67,17 @@ export async function tellHubspot(
   );
 }
 
-/** Makes the documents of joins due to be attached to another contact: the note at the former one is deleted then. `joins` is SQL. */
-export async function attachAnew(trx: Kysely<Tables>, joins: RawBuilder<unknown>): Promise<void> {
-  await sql`update document set crm_next_try_at = now(), crm_attempts = 0 where session_uuid in ${joins} and crm_file_id is not null`.execute(
-    trx,
-  );
+/**
+ * Makes documents due to be attached to another contact: the note at the former one is deleted then. One that is being attached counts
+ * as tried once more, so that the server that does it deletes its note. `which` is SQL, a condition on `document`.
+ */
+export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    update document set crm_next_try_at = now(), crm_attempts = crm_attempts + 1
+    where ${which} and (crm_file_id is not null or crm_attempts > 0)`.execute(trx);
+}
+
+/** SQL for whether a query's `document` is of a join of these persons (SQL for one id, or `any(…)`). */
+export function isOfJoinsOf(persons: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`session_uuid in (select uuid from join_session where join_session.person_id = ${persons})`;
 }

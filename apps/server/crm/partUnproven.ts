@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isOfUnproven, isProven } from '../session/alike.ts';
 import { followMoved } from '../session/followMoved.ts';
-import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
 
 /**
  * Gives the joins of a person whose joiner is not proven a person of their own, with all that they said and bought, if the person is
@@ -31,6 +31,7 @@ export async function partUnproven(database: Database, personId: number): Promis
       trx,
     );
     await followMoved(trx, sql`(${personId})`);
+    await attachAnew(trx, isOfJoinsOf(sql`${parted[0]!.id}`));
     const known = { ...person.profile, email: person.email ?? person.profile.email };
     await sql`
       update person set made_contact = false, details = null, words = ${searchWords(known)},

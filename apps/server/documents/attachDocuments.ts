@@ -138,15 +138,18 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
       }));
     await deps.database.updateTable('document').set({ crm_file_id: fileId }).where('id', '=', id).execute();
   }
-  if (row.crm_note_id !== null) await hubspot.deleteNote(row.crm_note_id);
+  if (row.crm_note_id !== null) {
+    await hubspot.deleteNote(row.crm_note_id);
+    await deps.database.updateTable('document').set({ crm_note_id: null }).where('id', '=', id).execute();
+  }
   const noteId =
     (wasTried ? await hubspot.findNote(contactId, fileId) : null) ??
     (await hubspot.createNote({ contactId, fileId, html: textOf(row), at: row.created_at }));
-  // A document that was moved to another contact meanwhile stays due.
-  await sql`
-    update document set crm_note_id = ${noteId},
-      crm_next_try_at = case when crm_attempts <> ${row.crm_attempts} then crm_next_try_at end
-    where id = ${id}`.execute(deps.database);
+  const { rows } = await sql`
+    update document set crm_note_id = ${noteId}, crm_next_try_at = null
+    where id = ${id} and crm_attempts = ${row.crm_attempts} returning id`.execute(deps.database);
+  // It was moved to another contact meanwhile, and is due again.
+  if (rows.length === 0) await hubspot.deleteNote(noteId);
 }
 
 /**

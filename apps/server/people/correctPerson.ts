@@ -11,7 +11,7 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { attachAnew, hubspotIsToHear, makeDue } from '../crm/hubspotIsToHear.ts';
+import { attachAnew, hubspotIsToHear, isAttached, isOfJoinsOf, makeDue } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
@@ -143,12 +143,11 @@ function writeCorrection(
     const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
     const isOtherEmail = 'personalEmail' in changed;
     if (fields.length > 0) {
-      if (isOtherEmail)
-        await attachAnew(
-          trx,
-          sql`(select uuid from join_session join person on person.id = person_id
-            where person_id = ${personId} and found_contact_id is not null and contact_id is null)`,
-        );
+      const { rows: attached } = await sql`
+        select from person where id = ${personId} and found_contact_id is not null and ${isAttached('person')}`.execute(
+        trx,
+      );
+      if (isOtherEmail && attached.length > 0) await attachAnew(trx, isOfJoinsOf(sql`${personId}`));
       await sql`
         update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)},
           found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
@@ -197,12 +196,14 @@ async function toldWithPerson(trx: Kysely<Tables>, personId: number): Promise<nu
  * wait until that is done.
  */
 async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
-  await sql`
-    with left_it as (
-      update person attached set found_contact_id = null from person own
-      where own.id = ${personId} and own.made_contact and attached.found_contact_id = own.contact_id returning attached.id
-    )
-    ${makeDue(sql`(select id from left_it)`, { afterSeconds: 5 })}`.execute(trx);
+  const { rows } = await sql<{ id: number }>`
+    update person attached set found_contact_id = null from person own
+    where own.id = ${personId} and own.made_contact and attached.found_contact_id = own.contact_id returning attached.id`.execute(
+    trx,
+  );
+  const ids = rows.map(({ id }) => id);
+  await attachAnew(trx, isOfJoinsOf(sql`any(${ids}::bigint[])`));
+  await makeDue(sql`(select unnest(${ids}::bigint[]))`, { afterSeconds: 5 }).execute(trx);
 }
 
 /** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */

@@ -11,7 +11,7 @@ import { fieldsThere } from '../crm/fieldsThere.ts';
 import { type HeldTwice, tellOfHeldTwice } from '../crm/heldTwice.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
-import { attachAnew, hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
+import { attachAnew, hubspotIsToHear, isOfJoinsOf } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
@@ -79,6 +79,7 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
           from person where id in (${from}, ${into}))`.execute(trx);
     const told = await toldTogether(trx, [from, into]);
     await move(trx, { joins: merge.from.joins, from, into });
+    await attachAnew(trx, sql`person_id = ${from}`);
     for (const table of ['invitation', 'document'] as const)
       await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
     await sql`
@@ -143,6 +144,7 @@ export async function unmergePersons(deps: Deps, personId: number): Promise<stri
     await sql`update invitation set person_id = ${from} where code = any(${moved.invitations}::text[])`.execute(
       trx,
     );
+    await attachAnew(trx, sql`id = any(${moved.documents}::uuid[])`);
     await sql`update document set person_id = ${from} where id = any(${moved.documents}::uuid[])`.execute(
       trx,
     );
@@ -192,11 +194,11 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
   if (one === other) throw new NotMergeable('They are one person already.');
   await database.transaction().execute(async (trx) => {
     // Somebody who is attached to the other's contact gets one of their own.
-    await sql`
+    const { rows } = await sql<{ id: number }>`
       update person set found_contact_id = null from person other
-      where (person.id, other.id) in ((${one}, ${other}), (${other}, ${one})) and person.found_contact_id = other.contact_id`.execute(
-      trx,
-    );
+      where (person.id, other.id) in ((${one}, ${other}), (${other}, ${one})) and person.found_contact_id = other.contact_id
+      returning person.id`.execute(trx);
+    await attachAnew(trx, isOfJoinsOf(sql`any(${rows.map(({ id }) => id)}::bigint[])`));
     await sql`
       insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
       on conflict do nothing`.execute(trx);
@@ -327,7 +329,7 @@ async function move(
     update join_session set person_id = ${into}, updated_at = now()
     where uuid = any(${joins}::uuid[])`.execute(trx);
   await followMoved(trx, sql`(${from}::bigint)`);
-  await attachAnew(trx, sql`(select unnest(${joins}::uuid[]))`);
+  await attachAnew(trx, sql`session_uuid = any(${joins}::uuid[])`);
 }
 
 /** Returns SQL for persons and all of whom HubSpot is told together with them now, so that it is told of these after a change, too. */
