@@ -134,7 +134,7 @@ export function propertiesToSend(
 /**
  * Returns the values to write into a contact that only has the payer's email and name, by CRM property, and our values that the CRM
  * has then, by field. Only what was bought is written, where the CRM has nothing or still has ours (`sent`); never a name, an address
- * or consent. `member` is written over any status.
+ * or consent. `member` is written over any status, and once it was told over `former` alone.
  */
 export function purchasesToSend(
   rules: FieldRules,
@@ -146,6 +146,7 @@ export function purchasesToSend(
   const written: CrmValues = {};
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value ?? '';
+  const isPaidAnew = paidAt !== '' && !isSame(sent.paidAt ?? '', paidAt);
   // If the CRM has this payment's time but no record says that we wrote it, we did: the server died before it made the record, or a
   // restore has lost the record.
   const isUnrecorded =
@@ -156,6 +157,8 @@ export function purchasesToSend(
     const held = heldOf(field);
     const isOurs = isUnrecorded || isSame(held, sent[field] ?? '');
     const isMember = field === 'membershipStatus' && value === MEMBER;
+    const isTold = !isPaidAnew && sent[field] !== undefined && isSame(sent[field], value);
+    if (isTold && !(isMember && held === FORMER)) continue;
     if (held !== '' && !isSame(held, value) && (!(isOurs || isMember) || write === 'blanks')) continue;
     // A value that the CRM had already, and of which no record says that we wrote it, is not ours.
     if (isSame(held, value) && held !== '' && sent[field] === undefined && !isUnrecorded) continue;

@@ -3,7 +3,7 @@ import type { FieldRules } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { followMoved } from '../session/followMoved.ts';
-import { holdsBought, personOf } from '../session/members.ts';
+import { personOf } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
@@ -234,8 +234,12 @@ async function tellOfMerged(
       on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
   const remaining = sql`(select unnest(${merges.map(({ present }) => present)}::bigint[]))`;
   await sql`
-    update crm_delivery set sent = sent - 'paidAt'
-    where person_id in ${remaining} and ${holdsBought('crm_delivery.person_id', 'membership')}`.execute(trx);
+    update crm_delivery set sent = sent - 'paidAt' from person own
+    where own.id = crm_delivery.person_id and own.id in ${remaining} and exists (
+      select from membership held join person payer on payer.id = held.person_id
+      where held.type = 'membership' and is_held and (payer.id = own.id or payer.found_contact_id = own.contact_id))`.execute(
+    trx,
+  );
   await hubspotIsToHear(trx, remaining, { isAnew: true });
 }
 
