@@ -13,6 +13,7 @@ import {
   delivered,
   idsOf,
   later,
+  postpone,
   type Refused,
   refuse,
 } from './deliveries.ts';
@@ -123,8 +124,8 @@ async function createBeside(
   const wanted = [...new Set([...neededProperties(fields), ...readProperties(fields)])];
   const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
   const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
-  // It has disappeared meanwhile: they get a contact with the next batch.
-  if (!existing) return later(deps, [row]);
+  // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
+  if (!existing) return postpone(deps, [row], { retryAfterMs: 0, perhapsRecord: true });
   const isOwn = isOurs(fields, change, existing);
   if (isOwn || (await isLikelyTheirs(deps, fields, row, existing))) {
     const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
@@ -153,13 +154,14 @@ async function isLikelyTheirs(
   { personId, own }: WithDetails,
   { id, properties }: CrmContact,
 ): Promise<boolean> {
-  const names = compareNames(namesAt(fields, properties), own.details);
-  if (names === 'other') return false;
-  // A contact without a name is whose it was first.
+  const held = namesAt(fields, properties);
+  if (compareNames(held, own.details) === 'other') return false;
+  // A contact without a name, or with a part of one, is whose it was first.
+  const isNamed = held.firstName && held.lastName;
   const { rows } = await sql`
     select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
       exists (select from kept_apart where one_id = least(other.id, ${personId}) and other_id = greatest(other.id, ${personId}))
-      or ${names === 'none'} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
+      or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
     deps.database,
   );
   return rows.length === 0;

@@ -23,8 +23,6 @@ const FRESH_MINUTES = 10;
 export interface Delivery extends ToldContact {
   personId: number;
   revision: number;
-  /** How often HubSpot was tried, this time included. */
-  tries: number;
   /** HubSpot's id of the contact; null if the person has none, so that one is created. */
   contactId: string | null;
   /** Whether HubSpot has deleted the person's contact. */
@@ -73,7 +71,7 @@ function iso(time: string): RawBuilder<string> {
 }
 
 /** SQL for the columns of a {@link Delivery}, for a query with `delivery` (rows of `crm_delivery`) and the person of each (`owner`). */
-const columns = sql`delivery.person_id as "personId", revision, tries, sent, contact.id as "contactId", owner.deleted_at is not null as "isDeleted", owner.made_contact as "isMade",
+const columns = sql`delivery.person_id as "personId", revision, sent, contact.id as "contactId", owner.deleted_at is not null as "isDeleted", owner.made_contact as "isMade",
   ${told(sql`(select owner.id)`, sql`details is not null or state not in ('started', 'detailed')`)} as own,
   ${told(attached, sql`paid_at is not null`)} as attached,
   not owner.made_contact and not sent ? 'membershipStatus' and (owner.is_member or owner.fetched_at is null
@@ -118,7 +116,7 @@ export function deliveriesOf(joins: RawBuilder<unknown>): RawBuilder<unknown> {
 export async function readDelivery(deps: Deps, sessionUuid: string): Promise<Delivery | null> {
   const { rows } = await sql<Delivery>`
     with delivery as (
-      select person.id as person_id, coalesce(revision, 0) as revision, coalesce(tries, 0) as tries, coalesce(sent, '{}') as sent
+      select person.id as person_id, coalesce(revision, 0) as revision, coalesce(sent, '{}') as sent
       from person left join crm_delivery on person_id = person.id
       where person.id in ${deliveriesOf(sql`(${sessionUuid}::uuid)`)})
     select ${columns} from delivery join person owner on owner.id = delivery.person_id, ${contactOf}`.execute(

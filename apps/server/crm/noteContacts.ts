@@ -31,15 +31,21 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
     const changed: number[] = [];
     for (const { row, contactId, isOwn } of contacts) {
       const email = row.own.details?.personalEmail ?? null;
-      const { rows } = await sql<{ before: string | null; isOthers: boolean; isCorrected: boolean }>`
+      const { rows } = await sql<{
+        before: string | null;
+        isOthers: boolean;
+        isCorrected: boolean;
+        isMerged: boolean;
+      }>`
         select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.made_contact and other.id <> person.id) as "isOthers",
-          details ->> 'personalEmail' is distinct from ${email} as "isCorrected"
+          details ->> 'personalEmail' is distinct from ${email} as "isCorrected", merged_into is not null as "isMerged"
         from person where id = ${row.personId} and erased_at is null`.execute(trx);
       const [now] = rows;
       if (!now) continue;
       if (isOwn && !now.isOthers) {
         if (now.before === contactId) continue;
-        if (await becomeContact(trx, row.personId, contactId, now.before)) changed.push(row.personId);
+        const isKnown = await becomeContact(trx, row.personId, contactId, now.before);
+        if (isKnown || now.isMerged) changed.push(row.personId);
       } else if (!now.isCorrected) {
         await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
         await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);

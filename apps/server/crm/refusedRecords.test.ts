@@ -114,6 +114,7 @@ test('a contact beside another one with the same email is made once, though the 
   await pushDue({ ...server.deps, database: server.background }, server.hubspot);
   t.mock.restoreAll();
   assert.equal((await rowsOf([uuid]))[0]!.is_due, true);
+  await tellHubspot(server.background, uuid, { isAnew: true });
   await deliver(server);
   const found = await server.hubspot.findByProperty('personal_email', email);
   assert.equal(found.length, 1);

@@ -624,3 +624,13 @@ test('a HubSpot without the properties that came later is told the rest, and of 
   await deliver(older);
   assert.equal((await atHubspot(older, '103', 'store_items')).store_items, 'Lapel Pin');
 });
+
+test('a contact with a part of a name is of the first who has it, and a sibling gets another one', async () => {
+  const personalEmail = 'siblings.part@example.com';
+  await newContact(server, personalEmail, { lastname: 'Rivera' });
+  const ada = await pay({ personalEmail, firstName: 'Ada' });
+  await deliver(server);
+  const ben = await pay({ personalEmail, firstName: 'Ben' });
+  await deliver(server);
+  assert.notEqual(await contactOf(ada), await contactOf(ben));
+});

@@ -82,17 +82,16 @@ export async function write<T extends Delivered>(
 }
 
 /**
- * Looks for the contact without an email that we created for a person before the server died. Null if there is none, or this is the
- * first try.
+ * Looks for the contact without an email that we created for a person before the server died. Null if there is none.
  */
 async function existingBeside(
   fields: FieldRules,
   change: Delivered,
   hubspot: HubspotClient,
 ): Promise<BatchOutcome | null> {
-  const { contactId, tries, own } = change.row;
+  const { contactId, own } = change.row;
   const { property } = fields.personalEmail;
-  if (contactId !== null || tries < 2 || property === null) return null;
+  if (contactId !== null || property === null) return null;
   const found = await hubspot.findByProperty(property, own.details!.personalEmail);
   const made = found.find((existing) => isOurs(fields, change, existing));
   return made ? { kind: 'written', id: made.id } : null;

@@ -5,11 +5,13 @@ import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/delive
 import { dump } from '../../../tests/harness/dump.ts';
 import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
+import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { pushDue } from '../crm/push.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { personEraseCommand } from '../privacy/eraseCommand.ts';
 import { settleCommand } from '../settlement/commands.ts';
@@ -316,4 +318,21 @@ test('whose membership ended is a member in HubSpot as long as somebody likely t
   await run(t, mergeCommand, other.uuid, holder.uuid);
   await deliver(server);
   assert.deepEqual([await statusAt(id), await statusOf(holder.uuid)], ['former', 'member']);
+});
+
+test('who is joined with somebody while HubSpot creates their contact leaves it saying nothing', async () => {
+  const email = 'meanwhile@example.com';
+  const into = await invited('meanwhile.into@example.com', { firstname: 'Jo', lastname: 'Rivera' });
+  const { uuid } = await paid({ personalEmail: email });
+  const createContacts: typeof server.hubspot.createContacts = async (writes) => {
+    const outcomes = await server.hubspot.createContacts(writes);
+    await mergeNow(server, uuid, into.id);
+    return outcomes;
+  };
+  await pushDue({ ...deps, database: server.background }, { ...server.hubspot, createContacts });
+  await deliver(server);
+  const made = (await server.hubspot.findByEmail(email))!;
+  const left = await atHubspot(server, made.id, 'membership_status', 'amount_paid');
+  assert.deepEqual([left.membership_status || null, left.amount_paid || null], [null, null]);
+  assert.equal(await statusAt(into.id), 'member');
 });
