@@ -327,12 +327,12 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
 test('what HubSpot told us a while ago answers at once and is refreshed behind', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'HONOR103');
-  await client.call('getContact', { params: { uuid } });
+  const before = await client.call('getContact', { params: { uuid } });
   await edit('103', { firstname: 'Samuel' });
   await sql`update person set fetched_at = now() - interval '11 minutes' where contact_id = '103'`.execute(
     server.deps.database,
   );
   const now = await client.call('getContact', { params: { uuid } });
-  assert.equal(now.data.firstName, 'Sam');
+  assert.equal(now.data.firstName, before.data.firstName);
   await until(async () => (await profileOf('103'))?.firstName === 'Samuel');
 });

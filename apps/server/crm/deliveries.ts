@@ -145,6 +145,25 @@ export interface Delivered {
 }
 
 /**
+ * Records which purchases HubSpot is about to be told, so that they are emptied if its answer is lost and they are nobody's when it is
+ * tried again. Without `paidAt` the next try compares with what HubSpot has then.
+ */
+export async function intend(deps: Deps, planned: readonly Delivered[]): Promise<void> {
+  if (planned.length === 0) return;
+  const rows = planned.map(({ row, sent }) => ({
+    person_id: row.personId,
+    intended: Object.fromEntries(
+      joinFields.flatMap((field) => (sent[field] && !row.sent[field] ? [[field, sent[field]]] : [])),
+    ),
+  }));
+  await sql`
+    with ${locked(planned.map(({ row }) => row))}
+    update crm_delivery set sent = (crm_delivery.sent || intended) - 'paidAt'
+    from json_to_recordset(${JSON.stringify(rows)}::json) as told (person_id bigint, intended jsonb) join locked using (person_id)
+    where crm_delivery.person_id = told.person_id`.execute(deps.database);
+}
+
+/**
  * Records what HubSpot was told. Who has changed meanwhile is due again. Once we have told a status, HubSpot's says no more than our
  * memberships; what we wrote is what the mirror would read. The same notice about a join is written only once.
  */

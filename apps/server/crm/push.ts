@@ -5,7 +5,16 @@ import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { createAll } from './createContacts.ts';
 import { unknownContact } from './crmId.ts';
-import { type Delivered, type Delivery, delivered, locked, postpone, refuse, takeDue } from './deliveries.ts';
+import {
+  type Delivered,
+  type Delivery,
+  delivered,
+  intend,
+  locked,
+  postpone,
+  refuse,
+  takeDue,
+} from './deliveries.ts';
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
@@ -73,12 +82,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Deli
     .map((row) => plan(fields, row, present.get(row.contactId!)!.properties));
   const nothing = planned.filter(({ properties }) => Object.keys(properties).length === 0);
   await delivered(deps, nothing);
-  const { sent, outcomes } = await write(
-    fields,
-    planned.filter((change) => !nothing.includes(change)),
-    hubspot,
-    hubspot.updateContacts,
-  );
+  const changes = planned.filter((change) => !nothing.includes(change));
+  await intend(deps, changes);
+  const { sent, outcomes } = await write(fields, changes, hubspot, hubspot.updateContacts);
   await conclude(deps, sent, outcomes);
   // A contact that was merged since it was read is answered under the id of the one that remains, or not at all.
   const unanswered = sent.filter(({ row }) => !outcomes.has(markOf(row)));
