@@ -178,7 +178,9 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
     email: properties[EMAIL] ?? null,
     profile: Object.fromEntries(
       contactFields.flatMap((field) => {
-        const isWritten = (fields[field].property ?? '') in properties && field !== 'acceptedPrivacyPolicy';
+        // An email that was typed leads nobody to the contact before HubSpot has told it.
+        const isLeftOut = field === 'acceptedPrivacyPolicy' || /email$/i.test(field);
+        const isWritten = !isLeftOut && (fields[field].property ?? '') in properties;
         return isWritten && sent[field] !== undefined ? [[field, sent[field]]] : [];
       }),
     ),
