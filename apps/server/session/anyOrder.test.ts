@@ -86,9 +86,9 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // This join has only its email in common with the contact, so it writes a status to HubSpot only if there is none.
-        if (this.status === '') this.writer = uuid;
-        if (this.isProven || this.writer !== null) this.status = 'member';
+        // HubSpot has no name for the email, so this join is attached to the contact and makes it a member.
+        if (this.status !== 'member') this.writer = uuid;
+        this.status = 'member';
         return;
       }
       case 'leave a school join unpaid':
