@@ -1,14 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -135,6 +126,15 @@ interface Server {
   port: number;
 }
 
+/** Returns the lines of a pid file; undefined if there is none, since PostgreSQL may remove it at any moment. */
+function linesOf(file: string): string[] | undefined {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns the folder's server once it is ready; undefined when none runs. Waits for a server that is starting or ending. Removes a
  * pid file that names another process.
@@ -142,12 +142,8 @@ interface Server {
 async function findServer(cluster: string, deadline: number): Promise<Server | undefined> {
   const file = join(cluster, 'postmaster.pid');
   for (;;) {
-    let lines: string[];
-    try {
-      lines = readFileSync(file, 'utf8').split('\n');
-    } catch {
-      return undefined;
-    }
+    const lines = linesOf(file);
+    if (!lines) return undefined;
     const pid = Number(lines[0]);
     const owns = isRunning(pid) && isOurs(pid, lines[1] ?? '', cluster);
     if (owns && lines[7]?.trim() === 'ready')
@@ -234,7 +230,7 @@ function launch(
 async function untilReady(child: ChildProcess, cluster: string, password: string) {
   const file = join(cluster, 'postmaster.pid');
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    const lines = linesOf(file) ?? [];
     if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') {
       const server = { pid: child.pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
       const client = await hold(server, password, cluster);
