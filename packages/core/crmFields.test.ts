@@ -129,6 +129,7 @@ test('what staff wrote over it since stays, but for a member whom they call form
   const held = { ...bought, membership_status: 'honorary', amount_paid: '1.00' };
   const ended = later('former', '');
   assert.deepEqual(write(defaultFieldRules, paid, written, held).properties, {});
+  assert.deepEqual(write(defaultFieldRules, paid, written, held).written, written, 'it counts as told');
   const former = { ...held, membership_status: 'former' };
   assert.deepEqual(write(defaultFieldRules, paid, written, former).properties, {
     membership_status: 'member',

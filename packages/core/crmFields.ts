@@ -158,6 +158,7 @@ export function purchasesToSend(
     const isOurs = isUnrecorded || isSame(held, sent[field] ?? '');
     const isMember = field === 'membershipStatus' && value === MEMBER;
     const isTold = !isPaidAnew && sent[field] !== undefined && isSame(sent[field], value);
+    if (isTold) written[field] = value;
     if (isTold && !(isMember && held === FORMER)) continue;
     if (held !== '' && !isSame(held, value) && (!(isOurs || isMember) || write === 'blanks')) continue;
     // A value that the CRM had already, and of which no record says that we wrote it, is not ours.
