@@ -88,7 +88,7 @@ async function forgetContacts(
 ): Promise<void> {
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select contact_id as id from person where contact_id = any(${ids}) and contact_id is not null and deleted_at is null and ${wasAtHubspot}`.execute(
+    select contact_id as id from person where contact_id = any(${ids}) and deleted_at is null and ${wasAtHubspot}`.execute(
     database,
   );
   if (rows.length === 0) return;

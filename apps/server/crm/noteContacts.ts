@@ -15,7 +15,7 @@ export interface ContactOfPerson {
 /**
  * Records the contacts of persons. One that was created is the person's, who takes over what the mirror has read of it; if it was
  * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
- * Nobody is attached whose email was corrected meanwhile.
+ * Nobody is attached whose email was corrected, or who was merged, meanwhile.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerson[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -46,7 +46,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         if (now.before === contactId) continue;
         const isKnown = await becomeContact(trx, row.personId, contactId, now.before);
         if (isKnown || now.isMerged) changed.push(row.personId);
-      } else if (!now.isCorrected) {
+      } else if (!now.isCorrected && !now.isMerged) {
         await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
         await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);
         changed.push(row.personId);
