@@ -54,6 +54,18 @@ export async function hubspotIsToHear(
   await makeDue(tellers, how).execute(trx);
 }
 
+/** Returns SQL for persons and all of whom HubSpot is told together with them now, so that it is told of these after a change, too. */
+export async function toldTogether(
+  trx: Kysely<Tables>,
+  persons: readonly number[],
+): Promise<RawBuilder<unknown>> {
+  const { rows } = await sql<{ id: number }>`
+    select distinct told.id from unnest(${persons}::bigint[]) as person (id), lateral ${toldWith(sql`person.id`)} as told (id)`.execute(
+    trx,
+  );
+  return sql`(select unnest(${rows.map(({ id }) => id)}::bigint[]))`;
+}
+
 /** Makes the person of a join due to be told to HubSpot. To be called in the transaction that changes the join. */
 export async function tellHubspot(
   trx: Kysely<Tables>,

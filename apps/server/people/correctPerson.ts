@@ -11,14 +11,20 @@ import {
 } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { attachAnew, hubspotIsToHear, isAttached, isOfJoinsOf, makeDue } from '../crm/hubspotIsToHear.ts';
+import {
+  attachAnew,
+  hubspotIsToHear,
+  isAttached,
+  isOfJoinsOf,
+  makeDue,
+  toldTogether,
+} from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
-import { toldWith } from '../session/alike.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { writeNotes } from './writeNotes.ts';
@@ -139,7 +145,7 @@ function writeCorrection(
     if (likeness !== null)
       await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
     await sql`select from person where id = ${personId} for update`.execute(trx);
-    const told = await toldWithPerson(trx, personId);
+    const told = await toldTogether(trx, [personId]);
     const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
     const isOtherEmail = 'personalEmail' in changed;
     if (fields.length > 0) {
@@ -156,7 +162,7 @@ function writeCorrection(
         update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
           updated_at = now()
         where person_id = ${personId}`.execute(trx);
-      await hubspotIsToHear(trx, sql`(select unnest(${[...told, personId]}::bigint[]))`, { isAnew: true });
+      await hubspotIsToHear(trx, told, { isAnew: true });
       if (isOtherEmail) await leaveAttached(trx, personId);
       for (const uuid of joins)
         await sql`insert into join_event (session_uuid, step, cause, detail) values (${uuid}, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
@@ -180,15 +186,6 @@ function writeCorrection(
 
 function requireSeen(seen: Correction, now: Correction): void {
   if (JSON.stringify(seen.fields) !== JSON.stringify(now.fields)) throw new ChangedMeanwhile();
-}
-
-/** Returns the ids of the persons of whose contacts HubSpot is told together with a person. */
-async function toldWithPerson(trx: Kysely<Tables>, personId: number): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select distinct id from ${toldWith(sql`${personId}::bigint`)} as told (id) where id is not null`.execute(
-    trx,
-  );
-  return rows.map(({ id }) => id);
 }
 
 /**

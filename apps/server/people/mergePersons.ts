@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type ContactField, contactFields } from '#core/contact.ts';
 import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
@@ -11,11 +11,10 @@ import { fieldsThere } from '../crm/fieldsThere.ts';
 import { type HeldTwice, tellOfHeldTwice } from '../crm/heldTwice.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
-import { attachAnew, hubspotIsToHear, isOfJoinsOf } from '../crm/hubspotIsToHear.ts';
+import { attachAnew, hubspotIsToHear, isOfJoinsOf, toldTogether } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import { toldWith } from '../session/alike.ts';
 import { followMoved } from '../session/followMoved.ts';
 import { isMemberByMirrorAlone } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
@@ -330,15 +329,6 @@ async function move(
     where uuid = any(${joins}::uuid[])`.execute(trx);
   await followMoved(trx, sql`(${from}::bigint)`);
   await attachAnew(trx, sql`session_uuid = any(${joins}::uuid[])`);
-}
-
-/** Returns SQL for persons and all of whom HubSpot is told together with them now, so that it is told of these after a change, too. */
-async function toldTogether(trx: Kysely<Tables>, persons: readonly number[]): Promise<RawBuilder<unknown>> {
-  const { rows } = await sql<{ id: number }>`
-    select distinct told.id from unnest(${persons}::bigint[]) as person (id), lateral ${toldWith(sql`person.id`)} as told (id)`.execute(
-    trx,
-  );
-  return sql`(select unnest(${rows.map(({ id }) => id)}::bigint[]))`;
 }
 
 /** A merge that can be undone, with what was moved and both persons as they were. */
