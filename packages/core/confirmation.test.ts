@@ -3,6 +3,13 @@ import { test } from 'node:test';
 import { type Confirmation, confirmationOf, type PaymentFacts } from './confirmation.ts';
 import type { MembershipStanding } from './refunds.ts';
 
+const nothing = {
+  holdsMembership: false,
+  holdsUpgrade: false,
+  isMemberAtHubspot: false,
+  isMadeByJoin: false,
+  hasPaidProven: false,
+};
 const first: PaymentFacts = {
   kind: 'join',
   bought: 'membership',
@@ -13,7 +20,8 @@ const first: PaymentFacts = {
   contactId: '101',
   isProven: true,
   held: [],
-  holdsBase: false,
+  isHeldByJoin: false,
+  holdings: nothing,
   madeAgain: null,
 };
 const upgrade: PaymentFacts = {
@@ -21,7 +29,7 @@ const upgrade: PaymentFacts = {
   kind: 'upgrade',
   bought: 'membership_upgrade',
   held: [{ type: 'membership', isProven: true }],
-  holdsBase: true,
+  isHeldByJoin: true,
 };
 
 /**
@@ -48,7 +56,7 @@ const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   [
     'an upgrade that is made again after its membership has ended',
-    again({ ...upgrade, isProven: true, held: [], holdsBase: false }, 'active'),
+    again({ ...upgrade, isProven: true, held: [], isHeldByJoin: false }, 'active'),
     'wanted',
   ],
   [
@@ -98,7 +106,11 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   ['one of nobody known', { ...first, contactId: null, isProven: true, held: [] }, 'wanted'],
   ['an upgrade of a membership that is held', upgrade, 'wanted'],
-  ['an upgrade of a membership that has ended', { ...upgrade, holdsBase: false }, 'unwanted'],
+  [
+    'an upgrade of a membership that has ended',
+    { ...upgrade, isHeldByJoin: false, holdings: { ...nothing, holdsMembership: true } },
+    'unwanted',
+  ],
   [
     'an upgrade that the contact has already',
     {
@@ -116,13 +128,13 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
       ...first,
       bought: 'membership_upgrade',
       held: [{ type: 'membership', isProven: true }],
-      holdsBase: true,
+      holdings: { ...nothing, holdsMembership: true },
     },
     'wanted',
   ],
   [
     'an upgrade sold by a link to who is no member any more',
-    { ...first, bought: 'membership_upgrade', isProven: true, held: [], holdsBase: false },
+    { ...first, bought: 'membership_upgrade', isProven: true, held: [] },
     'unwanted',
   ],
   ...madeAgain,
@@ -155,7 +167,7 @@ const reasons: [string, PaymentFacts, string][] = [
   ],
   [
     'an upgrade whose membership has ended',
-    { ...upgrade, holdsBase: false },
+    { ...upgrade, isHeldByJoin: false, holdings: { ...nothing, holdsMembership: true } },
     'was for the upgrade of a membership that has ended meanwhile.',
   ],
   [

@@ -1,4 +1,4 @@
-import { endOfSecond } from './people.ts';
+import { endOfSecond, type Holdings, isMember } from './people.ts';
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
@@ -20,8 +20,10 @@ export interface PaymentFacts {
   isProven: boolean;
   /** The memberships and upgrades that the join's person holds by any join, and whether that join's joiner is proven. */
   held: readonly { type: ProductType; isProven: boolean }[];
-  /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the person of its join. */
-  holdsBase: boolean;
+  /** Whether the join holds a membership, which an upgrade right after the purchase extends. */
+  isHeldByJoin: boolean;
+  /** What the join's person holds, which an upgrade by link extends; null if the join is erased. */
+  holdings: Holdings | null;
   /** Stripe's data on the payment if it is made again after a restore; null if the payment is confirmed for the first time. */
   madeAgain: MadeAgain | null;
 }
@@ -75,7 +77,8 @@ export function confirmationOf(facts: PaymentFacts): Confirmation {
       is: 'unwanted',
       why: `was for ${what} that ${facts.contactId === null ? 'its person' : `contact ${facts.contactId}`} already holds by another join.`,
     };
-  if (facts.bought === 'membership_upgrade' && !facts.holdsBase && madeAgain === null)
+  const isBaseHeld = facts.kind === 'upgrade' ? facts.isHeldByJoin : isMember(facts.holdings, 'staff');
+  if (facts.bought === 'membership_upgrade' && !isBaseHeld && madeAgain === null)
     return {
       is: 'unwanted',
       why:

@@ -26,6 +26,29 @@ export interface OpenLine extends OrderLine {
  * that added the line, must fit into the last 16 bits of the line's uuid.
  */
 export const MOST_REVISIONS = 0xffff;
+/** The most lines of an order. Nobody needs as many; the limit stops scripts. */
+export const MOST_LINES = 50;
+
+/** The lines of an order, and how often they were changed. */
+export interface OpenOrder {
+  lines: readonly OpenLine[];
+  revision: number;
+}
+
+/** Returns the lines of an order with one more; null if it has too many, or was changed too often. */
+export function withLine({ lines, revision }: OpenOrder, line: OrderLine): readonly OpenLine[] | null {
+  if (lines.length >= MOST_LINES || revision >= MOST_REVISIONS) return null;
+  return [...lines, { ...line, number: revision + 1 }];
+}
+
+/** Returns the lines of an order with another membership, which comes first; null if it was changed too often. */
+export function withMembership(
+  { lines, revision }: OpenOrder,
+  membership: OrderLine,
+): readonly OpenLine[] | null {
+  if (revision >= MOST_REVISIONS) return null;
+  return [{ ...membership, number: revision + 1 }, ...lines.filter((line) => !isMembershipLine(line))];
+}
 
 /**
  * Returns the uuid of a line: the session's uuid (version 4) with the version changed to 8, which is free for custom use (RFC

@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import {
   type Answer,
   answerToSecond,
+  baseOf,
   type EndOfSecond,
   endOfSecond,
+  type Holdings,
   isMember,
+  isMemberByHubspotAlone,
   orderRefusal,
   type Purchase,
   type Relation,
@@ -88,22 +91,78 @@ test('the table has each case once', () => {
   assert.deepEqual([cases.length, new Set(cases).size], [48, 48]);
 });
 
-const nothing = { holdsMembership: false, holdsUpgrade: false, isMemberAtHubspot: false };
+const nobody: Holdings = {
+  holdsMembership: false,
+  holdsUpgrade: false,
+  isMemberAtHubspot: false,
+  isMadeByJoin: false,
+  hasPaidProven: false,
+};
 
-test('who holds a membership, or is a member in HubSpot, is a member', () => {
-  assert.equal(isMember(nothing), false);
-  assert.equal(isMember({ ...nothing, holdsUpgrade: true }), false);
-  assert.equal(isMember({ ...nothing, holdsMembership: true }), true);
-  assert.equal(isMember({ ...nothing, isMemberAtHubspot: true }), true);
+const bools = [false, true];
+/** Every person, and whether a code, the joiner and staff are answered that they are a member. */
+const answers = bools.flatMap((isMadeByJoin) =>
+  bools.flatMap((hasPaidProven) =>
+    bools.flatMap((isMemberAtHubspot) =>
+      bools.map((holdsMembership) => {
+        const person = { ...nobody, isMadeByJoin, hasPaidProven, isMemberAtHubspot, holdsMembership };
+        const is = (['code', 'joiner', 'staff'] as const).filter((asker) => isMember(person, asker));
+        return `${isMadeByJoin ? 'made by a join' : 'known'}${hasPaidProven ? ', proven' : ''}${isMemberAtHubspot ? ', HubSpot' : ''}${holdsMembership ? ', holds' : ''}: ${is.join(' ')}`;
+      }),
+    ),
+  ),
+);
+
+test('who is a member depends on who asks, only of a contact that a join made', () => {
+  assert.deepEqual(answers, [
+    'known: ',
+    'known, holds: code joiner staff',
+    'known, HubSpot: code joiner staff',
+    'known, HubSpot, holds: code joiner staff',
+    'known, proven: ',
+    'known, proven, holds: code joiner staff',
+    'known, proven, HubSpot: code joiner staff',
+    'known, proven, HubSpot, holds: code joiner staff',
+    'made by a join: ',
+    'made by a join, holds: joiner staff',
+    'made by a join, HubSpot: code staff',
+    'made by a join, HubSpot, holds: code joiner staff',
+    'made by a join, proven: ',
+    'made by a join, proven, holds: code joiner staff',
+    'made by a join, proven, HubSpot: code staff',
+    'made by a join, proven, HubSpot, holds: code joiner staff',
+  ]);
+  assert.equal(isMember(null, 'staff'), false);
+});
+
+test('HubSpot is asked again only of those who hold nothing', () => {
+  assert.equal(isMemberByHubspotAlone(null), false);
+  assert.equal(isMemberByHubspotAlone(nobody), false);
+  assert.equal(isMemberByHubspotAlone({ ...nobody, isMemberAtHubspot: true }), true);
+  assert.equal(isMemberByHubspotAlone({ ...nobody, isMemberAtHubspot: true, holdsMembership: true }), false);
+});
+
+test('the base of an upgrade is lost only if it was bought here and nothing has replaced it', () => {
+  const lost = { isHeldByJoin: false, wasBoughtHere: true, holdings: nobody };
+  assert.equal(baseOf(lost), 'lost');
+  assert.equal(baseOf({ ...lost, holdings: null }), 'lost');
+  assert.equal(baseOf({ ...lost, wasBoughtHere: false }), 'unknown');
+  assert.equal(baseOf({ ...lost, isHeldByJoin: true, holdings: null }), 'held');
+  assert.equal(baseOf({ ...lost, holdings: { ...nobody, holdsMembership: true } }), 'held');
+  assert.equal(baseOf({ ...lost, holdings: { ...nobody, isMemberAtHubspot: true } }), 'held');
 });
 
 test('a membership is for those who are no members, and an upgrade for members who have none', () => {
-  const member = { ...nothing, holdsMembership: true };
-  assert.equal(saleRefusal('membership', nothing), null);
-  assert.equal(saleRefusal('membership', member), 'held already');
-  assert.equal(saleRefusal('membership_upgrade', nothing), 'not a member');
-  assert.equal(saleRefusal('membership_upgrade', member), null);
-  assert.equal(saleRefusal('membership_upgrade', { ...member, holdsUpgrade: true }), 'held already');
-  assert.equal(orderRefusal([{ type: 'store' }, { type: 'membership_upgrade' }], nothing), 'not a member');
+  const member = { ...nobody, holdsMembership: true };
+  assert.equal(saleRefusal('membership', nobody, 'joiner'), null);
+  assert.equal(saleRefusal('membership', member, 'joiner'), 'held already');
+  assert.equal(saleRefusal('membership_upgrade', nobody, 'joiner'), 'not a member');
+  assert.equal(saleRefusal('membership_upgrade', member, 'joiner'), null);
+  assert.equal(saleRefusal('membership_upgrade', { ...member, holdsUpgrade: true }, 'code'), 'held already');
+  // A link may sell an upgrade to somebody who is not proven, but a code of theirs still sells a membership.
+  const unproven = { ...member, isMadeByJoin: true };
+  assert.equal(saleRefusal('membership', unproven, 'code'), null);
+  assert.equal(saleRefusal('membership_upgrade', unproven, 'code'), null);
+  assert.equal(orderRefusal([{ type: 'store' }, { type: 'membership_upgrade' }], nobody), 'not a member');
   assert.equal(orderRefusal([{ type: 'donation' }], member), null);
 });

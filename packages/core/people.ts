@@ -57,36 +57,87 @@ export function endOfSecond({ relation, first, second }: Omit<SecondPurchase, 'i
   return relation === 'same' && first.isProven && second.isProven ? 'goes back' : 'buys, staff are told';
 }
 
-/** What a person holds, and what HubSpot says of their contact. */
+/** What is known of whether a person is a member. */
 export interface Holdings {
   holdsMembership: boolean;
   holdsUpgrade: boolean;
-  /** Whether HubSpot says that the contact is a member, and no join made HubSpot say so that merely found the contact by its email. */
+  /** Whether HubSpot says that the contact is a member. After a membership bought here has ended, only a later word of HubSpot counts. */
   isMemberAtHubspot: boolean;
+  /** Whether a join made the contact. Otherwise the society did. */
+  isMadeByJoin: boolean;
+  /** Whether a join of theirs was paid whose joiner is proven. */
+  hasPaidProven: boolean;
 }
 
-/** Whether a person is a member. */
-export function isMember({ holdsMembership, isMemberAtHubspot }: Holdings): boolean {
-  return holdsMembership || isMemberAtHubspot;
+/**
+ * To whom it is answered whether a person is a member.
+ * - `code`: whoever has a code or a signed link of theirs. Purchases of a person who {@link isOfUnproven} do not count, since a stranger
+ *   may have typed the name and email.
+ * - `joiner`: the joiner of a join of theirs. HubSpot's status of a contact that a join made does not count, since a relative with the
+ *   same name and email may have caused it.
+ * - `staff`: everything counts.
+ */
+export type Asker = 'code' | 'joiner' | 'staff';
+
+/** Whether a person is known by unproven joins alone: one of them made the contact, and no proven one was paid. */
+export function isOfUnproven({ isMadeByJoin, hasPaidProven }: Holdings): boolean {
+  return isMadeByJoin && !hasPaidProven;
+}
+
+/** Whether a person is a member. Nobody knows the person of a school's code yet: null is no member. */
+export function isMember(person: Holdings | null, asker: Asker): boolean {
+  if (person === null) return false;
+  const { holdsMembership, isMemberAtHubspot, isMadeByJoin } = person;
+  switch (asker) {
+    case 'code':
+      return isMemberAtHubspot || (holdsMembership && !isOfUnproven(person));
+    case 'joiner':
+      return holdsMembership || (isMemberAtHubspot && !isMadeByJoin);
+    case 'staff':
+      return holdsMembership || isMemberAtHubspot;
+  }
+}
+
+/** Whether a person is a member by HubSpot's word alone, which may be out of date. */
+export function isMemberByHubspotAlone(person: Holdings | null): boolean {
+  return isMember(person, 'staff') && !person?.holdsMembership;
+}
+
+/** Whether what another join did is told to the joiner of a join: to one who is proven, only what is proven. */
+export function countsFor(other: { isProven: boolean }, own: { isProven: boolean }): boolean {
+  return other.isProven || !own.isProven;
+}
+
+/** What is known of the membership that an upgrade extends. */
+export interface BaseFacts {
+  /** Whether the join that bought the upgrade holds a membership. */
+  isHeldByJoin: boolean;
+  /** Whether the join or its person has ever bought a membership here. */
+  wasBoughtHere: boolean;
+  /** Null if the join is erased. */
+  holdings: Holdings | null;
+}
+
+/** Returns what has become of the base of an upgrade. `lost`: it was bought here and has ended, and no other has replaced it. */
+export function baseOf({ isHeldByJoin, wasBoughtHere, holdings }: BaseFacts): 'held' | 'lost' | 'unknown' {
+  if (isHeldByJoin || isMember(holdings, 'staff')) return 'held';
+  return wasBoughtHere ? 'lost' : 'unknown';
 }
 
 export type SaleRefusal = 'held already' | 'not a member';
 
-/** Returns why a person may not buy a membership or an upgrade; null if they may. */
-export function saleRefusal(type: MembershipType, holdings: Holdings): SaleRefusal | null {
-  if (type === 'membership') return isMember(holdings) ? 'held already' : null;
-  if (holdings.holdsUpgrade) return 'held already';
-  return isMember(holdings) ? null : 'not a member';
+/** Returns why a person may not buy a membership or an upgrade; null if they may. An upgrade is sold to every member. */
+export function saleRefusal(type: MembershipType, person: Holdings, asker: Asker): SaleRefusal | null {
+  if (type === 'membership') return isMember(person, asker) ? 'held already' : null;
+  if (person.holdsUpgrade) return 'held already';
+  return isMember(person, 'staff') ? null : 'not a member';
 }
 
 /**
- * Returns why the membership or upgrade of an order may not be sold to a person; null if it may, or the order has none. An order has one
- * of them at most.
+ * Returns why the membership or upgrade of an order may not be sold to its joiner; null if it may, or the order has none. An order has
+ * one of them at most.
  */
-export function orderRefusal(
-  lines: readonly { type: ProductType }[],
-  holdings: Holdings,
-): SaleRefusal | null {
+export function orderRefusal(lines: readonly { type: ProductType }[], joiner: Holdings): SaleRefusal | null {
   const type = lines.map((line) => line.type).find(isMembershipType);
-  return type === undefined ? null : saleRefusal(type, holdings);
+  return type === undefined ? null : saleRefusal(type, joiner, 'joiner');
 }

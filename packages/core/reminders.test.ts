@@ -11,8 +11,10 @@ const left = (change: Partial<LeftJoin> = {}): LeftJoin => ({
   lastActivityAt: ago(2),
   hasAgreedToPolicies: true,
   isReminded: true,
-  isMember: false,
-  hasNewerJoin: false,
+  isProven: false,
+  joiner: null,
+  isEmailOfMember: false,
+  others: [],
   isStopped: false,
   sentLately: 0,
   ...change,
@@ -38,8 +40,20 @@ test('none is sent to whom nobody reminds, whenever it is; what is postponed is 
     lastActivityAt: fc.double({ min: -1, max: 200, noNaN: true }).map(ago),
     hasAgreedToPolicies: fc.boolean(),
     isReminded: fc.boolean(),
-    isMember: fc.boolean(),
-    hasNewerJoin: fc.boolean(),
+    isProven: fc.boolean(),
+    joiner: fc.option(
+      fc.record({
+        holdsMembership: fc.boolean(),
+        holdsUpgrade: fc.boolean(),
+        isMemberAtHubspot: fc.boolean(),
+        isMadeByJoin: fc.boolean(),
+        hasPaidProven: fc.boolean(),
+      }),
+    ),
+    isEmailOfMember: fc.boolean(),
+    others: fc.array(fc.record({ isProven: fc.boolean(), isPaid: fc.boolean(), isNewer: fc.boolean() }), {
+      maxLength: 2,
+    }),
     isStopped: fc.boolean(),
     sentLately: fc.nat(3),
   });
@@ -48,8 +62,9 @@ test('none is sent to whom nobody reminds, whenever it is; what is postponed is 
     const unwanted =
       !join.hasAgreedToPolicies ||
       !join.isReminded ||
-      join.isMember ||
-      join.hasNewerJoin ||
+      join.joiner?.holdsMembership ||
+      join.isEmailOfMember ||
+      join.others.some(({ isProven, isPaid, isNewer }) => isProven && (isPaid || isNewer)) ||
       join.isStopped ||
       join.state === 'paid' ||
       join.sentLately >= MOST_REMINDERS;
@@ -57,4 +72,16 @@ test('none is sent to whom nobody reminds, whenever it is; what is postponed is 
     if (verdict instanceof Date) assert.ok(verdict > now);
   });
   fc.assert(run, { numRuns: 2_000 });
+});
+
+test('what an unproven join did withdraws no reminder to whoever is proven', () => {
+  const paid = { isProven: false, isPaid: true, isNewer: false };
+  const newer = { isProven: false, isPaid: false, isNewer: true };
+  const judged = (isProven: boolean, others: LeftJoin['others']) =>
+    judgeReminder('reminder-hour', left({ isProven, others }), now);
+  assert.equal(judged(true, [paid, newer]), 'send');
+  assert.equal(judged(true, [{ ...paid, isProven: true }]), 'withdraw');
+  assert.equal(judged(false, [paid]), 'withdraw');
+  assert.equal(judged(false, [newer]), 'withdraw');
+  assert.equal(judged(false, [{ ...newer, isNewer: false }]), 'send');
 });

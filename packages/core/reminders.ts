@@ -1,4 +1,5 @@
 import type { JoinSessionState } from './joinSession.ts';
+import { countsFor, type Holdings, isMember } from './people.ts';
 
 /**
  * The reminders about an unfinished join. A reminder is sent when at least `from` and at most `to` hours have passed since the
@@ -27,10 +28,13 @@ export interface LeftJoin {
   hasAgreedToPolicies: boolean;
   /** Whether the society sends reminders to joiners of this programme. */
   isReminded: boolean;
-  /** Whether somebody with the join's contact or email has paid, or is a member. */
-  isMember: boolean;
-  /** Whether a later join has the same email. */
-  hasNewerJoin: boolean;
+  /** Whether it is proven who the joiner is. */
+  isProven: boolean;
+  joiner: Holdings | null;
+  /** Whether the email is that of a member in HubSpot. */
+  isEmailOfMember: boolean;
+  /** The other joins with the same email, typed in their details or for a receipt. */
+  others: readonly { isProven: boolean; isPaid: boolean; isNewer: boolean }[];
   /** Whether reminders to the email were stopped. */
   isStopped: boolean;
   /** How many reminders the email got in the last {@link MOST_REMINDERS_DAYS} days. */
@@ -40,12 +44,16 @@ export interface LeftJoin {
 /** Returns what to do with a reminder: send it now, withdraw it, or judge it again at the returned time. */
 export function judgeReminder(kind: ReminderKind, join: LeftJoin, now: Date): 'send' | 'withdraw' | Date {
   const { from, to } = reminderHours[kind];
+  const isDone = join.others.some(
+    (other) => (other.isPaid || other.isNewer) && countsFor(other, { isProven: join.isProven }),
+  );
   const mayBeSent =
     join.isReminded &&
     join.hasAgreedToPolicies &&
     join.state !== 'paid' &&
-    !join.isMember &&
-    !join.hasNewerJoin &&
+    !isMember(join.joiner, 'joiner') &&
+    !join.isEmailOfMember &&
+    !isDone &&
     !join.isStopped &&
     join.sentLately < MOST_REMINDERS;
   const since = join.lastActivityAt.getTime();

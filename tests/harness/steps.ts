@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Client, TestServer } from './testServer.ts';
 
@@ -102,12 +103,15 @@ export async function paidJoin(
   return payOrder(server, client, await orderingJoin(client, code, person));
 }
 
-/** Pays an open order and reports the payment. */
+/** Pays an open order and reports the payment. Throws if a step of it is refused. */
 export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);
-  await beginPayment(client, uuid, intent.revision);
-  await payByCard(server, intent.id);
-  await reportPayment(client, uuid, intent);
+  const begun = await beginPayment(client, uuid, intent.revision);
+  assert.equal(begun.status, 200, begun.message);
+  const paid = await payByCard(server, intent.id);
+  assert.equal(paid.status, 200, JSON.stringify(paid.body));
+  const { status, message } = await reportPayment(client, uuid, intent);
+  assert.equal(status, 200, message);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
 }
 

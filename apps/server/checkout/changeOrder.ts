@@ -1,23 +1,18 @@
 import { sql } from 'kysely';
 import type { ParsedBody, Product } from '#contract/schemas.ts';
-import { type Holding, isOpenIn } from '#core/holding.ts';
+import type { Holding } from '#core/holding.ts';
 import { donationError, parseDonation } from '#core/money.ts';
-import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
-import { isMembershipType, type ProductType } from '#core/product.ts';
+import { lineUuid, MOST_LINES, type OpenLine, readLineUuid, withLine } from '#core/orderLine.ts';
+import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
-import { whileFrozen } from '../payments/settlePaying.ts';
+import { changeLines } from '../payments/changeLines.ts';
 import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo } from '../session/holding.ts';
-import { hasLine, lineOf, nextLine, priceIsNow } from '../session/orderLines.ts';
-import { refusalFor } from '../session/standing.ts';
-import { stateAllows } from '../session/states.ts';
+import { lineOf, priceIsNow } from '../session/orderLines.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-/** The most lines of an order. Nobody needs as many; the limit stops scripts. */
-const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
 /**
@@ -63,30 +58,21 @@ async function addLine(
   priceCents: number,
   shownCents: number | null = null,
 ): Promise<Product> {
-  const same = { productId: product.id, ...(product.type === 'donation_other' ? { priceCents } : {}) };
-  const isThere = hasLine(same);
-  const isAsShown = shownCents === null || shownCents === priceCents;
-  const add = async () => {
-    const { rows } = await sql<{ lines: OpenLine[] }>`
-      update join_session set
-        lines = case when ${isThere} then lines else lines || ${nextLine(lineOf(product, priceCents))} end,
-        revision = case when ${isThere} then revision else revision + 1 end,
-        updated_at = now()
-      where uuid = ${uuid} and ${stateAllows('changeOrder')} and ${isOpenTo(holding)}
-        and (jsonb_array_length(lines) < ${MOST_LINES} and revision < ${MOST_REVISIONS} or ${isThere})
-        and (${isAsShown} or ${isThere})
-      returning lines`.execute(deps.database);
-    return rows[0];
-  };
-  const order = await whileFrozen(deps, uuid, holding, add);
-  const otherwise = isAsShown ? ORDER_FULL : priceIsNow(product, priceCents);
-  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise, holding });
-  const line = order.lines.find(
-    (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
-  )!;
-  // The order already had the product, at a price other than the one on the screen.
-  if (shownCents !== null && shownCents !== line.priceCents)
-    throw new Refusal(409, priceIsNow(product, line.priceCents));
+  const isThere = (line: OpenLine) =>
+    line.productId === product.id && (product.type !== 'donation_other' || line.priceCents === priceCents);
+  const lines = await changeLines(
+    deps,
+    'changeOrder',
+    { uuid, holding },
+    (order) => {
+      // A product that the order already has keeps its price.
+      const present = order.lines.find(isThere)?.priceCents ?? priceCents;
+      if (shownCents !== null && shownCents !== present) throw new Refusal(409, priceIsNow(product, present));
+      return order.lines.some(isThere) ? order.lines : withLine(order, lineOf(product, priceCents));
+    },
+    ORDER_FULL,
+  );
+  const line = lines.find(isThere)!;
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
@@ -101,33 +87,18 @@ export async function deleteSessionProduct(
 ): Promise<void> {
   const line = readLineUuid(uuid);
   if (!line) throw new Refusal(404, LINE_NOT_FOUND);
-  const ofItsSession = sql`uuid between ${line.session.from} and ${line.session.to}`;
-  const { rows } = await sql<{
-    uuid: string;
-    isPaid: boolean;
-    isProven: boolean;
-    revision: number;
-    type: ProductType | null;
-  }>`
-    select uuid, state = 'paid' as "isPaid", proven_at is not null as "isProven", revision, jsonb_path_query_first(lines, '$[*] ? (@.number == $number)', jsonb_build_object('number', ${line.number}::int)) ->> 'type' as type
-    from join_session where ${ofItsSession}`.execute(deps.database);
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid from join_session where uuid between ${line.session.from} and ${line.session.to}`.execute(
+    deps.database,
+  );
   const session = rows[0];
   if (!session) throw new Refusal(404, LINE_NOT_FOUND);
-  const holding = holdingOf(session.uuid);
-  if (!isOpenIn(holding, session)) throw await refusalFor(deps, 'changeOrder', session.uuid, { holding });
-  if (line.number === 0 || line.number > session.revision) throw new Refusal(404, LINE_NOT_FOUND);
-  if (session.type !== null && isMembershipType(session.type)) throw new Refusal(409, MEMBERSHIP_STAYS);
-  const remove = async () => {
-    const isThere = hasLine({ number: line.number });
-    const { rows } = await sql<{ uuid: string }>`
-      update join_session set
-        lines = jsonb_path_query_array(lines, '$[*] ? (@.number != $number)', jsonb_build_object('number', ${line.number}::int)),
-        revision = case when ${isThere} then revision + 1 else revision end,
-        updated_at = now()
-      where uuid = ${session.uuid} and ${stateAllows('changeOrder')} and ${isOpenTo(holding)}
-      returning uuid`.execute(deps.database);
-    return rows[0];
-  };
-  if (!(await whileFrozen(deps, session.uuid, holding, remove)))
-    throw await refusalFor(deps, 'changeOrder', session.uuid, { holding });
+  const held = { uuid: session.uuid, holding: holdingOf(session.uuid) };
+  await changeLines(deps, 'changeOrder', held, ({ lines, revision }) => {
+    if (line.number === 0 || line.number > revision) throw new Refusal(404, LINE_NOT_FOUND);
+    const there = lines.find(({ number }) => number === line.number);
+    if (!there) return lines;
+    if (isMembershipType(there.type)) throw new Refusal(409, MEMBERSHIP_STAYS);
+    return lines.filter((one) => one !== there);
+  });
 }

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { holdings, isProvenMember, personOf, refusedSale } from '../session/members.ts';
+import { holdings, personOf, refusedSale } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
@@ -75,17 +75,12 @@ export async function initiateCheckout(
   const { rows: persons } = await sql<{
     id: number;
     holdings: Holdings;
-    made_contact: boolean;
-    is_proven_member: boolean;
   }>`
-    select id, made_contact, ${isProvenMember('person.id')} as is_proven_member, ${holdings('person.id')} as holdings from person
+    select id, ${holdings('person.id')} as holdings from person
     where id = ${personOf(sql`${contactId}`)} and deleted_at is null`.execute(deps.database);
   const [person] = persons;
   if (!person) throw new Refusal(404, fallback.initiateCheckout);
-  const refusal = saleRefusal(
-    product.type,
-    isUpgrade ? person.holdings : { ...person.holdings, holdsMembership: person.is_proven_member },
-  );
+  const refusal = saleRefusal(product.type, person.holdings, 'code');
   if (refusal) throw refusedSale(refusal);
   const addressHash = deps.hashAddress(given.address);
   const limit = deps.config.limits?.joinsPerAddress;
@@ -106,7 +101,7 @@ export async function initiateCheckout(
     )
     select uuid from started`.execute(deps.database);
   if (!rows[0]) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
-  if (person.made_contact && !(isUpgrade && person.holdings.holdsMembership))
+  if (person.holdings.isMadeByJoin && !(isUpgrade && person.holdings.holdsMembership))
     await partUnproven(deps.database, person.id);
   return { uuid: rows[0].uuid, programme: product.programme! };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { isMember } from '#core/people.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
 import {
@@ -15,7 +16,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { isMemberNow } from '../session/members.ts';
+import { holdings } from '../session/members.ts';
 import { deliveriesOf } from './deliveries.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { pushDue } from './push.ts';
@@ -59,14 +60,14 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
   }
 }
 
-const isMemberHere = async (id: string) =>
-  (
-    await deps.database
-      .selectFrom('person')
-      .select(isMemberNow('person.id').as('is_member'))
-      .where('contact_id', '=', id)
-      .executeTakeFirstOrThrow()
-  ).is_member;
+const isMemberHere = async (id: string) => {
+  const { person } = await deps.database
+    .selectFrom('person')
+    .select(holdings('person.id').as('person'))
+    .where('contact_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return isMember(person, 'staff');
+};
 
 test('who joins again while HubSpot is being told that their first membership has ended is a member there', async () => {
   const { uuid } = await paidJoin(server, server.client(), 'HONOR101', {

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
+import { type Holdings, isOfUnproven } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
-import { isOfUnproven, isProven } from '../session/alike.ts';
+import { isProven } from '../session/alike.ts';
 import { followMoved } from '../session/followMoved.ts';
+import { holdings } from '../session/members.ts';
 import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
 
 /**
@@ -16,12 +18,12 @@ export async function partUnproven(database: Database, personId: number): Promis
   await database.transaction().execute(async (trx) => {
     const { rows: strays } =
       await sql`select from join_session session where ${isStray} order by uuid for update`.execute(trx);
-    const { rows } = await sql<{ profile: ContactProfile; email: string | null }>`
-      select profile, email from person where id = ${personId} and ${isOfUnproven(sql`${personId}`)} for update`.execute(
+    const { rows } = await sql<{ profile: ContactProfile; email: string | null; holdings: Holdings }>`
+      select profile, email, ${holdings('person.id')} as holdings from person where id = ${personId} for update`.execute(
       trx,
     );
     const [person] = rows;
-    if (!person || strays.length === 0) return;
+    if (!person || !isOfUnproven(person.holdings) || strays.length === 0) return;
     const { rows: parted } = await sql<{ id: number }>`
       with own as (
         insert into person (details, likeness, words) select details, likeness, words from person where id = ${personId}

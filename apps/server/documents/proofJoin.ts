@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { type Holdings, isMember } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { isMemberNow } from '../session/members.ts';
+import { holdings } from '../session/members.ts';
 
 /**
  * Returns the join that owes the proof of eligibility for the join `uuid`. That is the join `uuid` itself or, for an upgrade by
@@ -8,15 +9,12 @@ import { isMemberNow } from '../session/members.ts';
  * membership that has ended counts as the base only if the contact is not a member now.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
-  const { rows } = await sql<{ uuid: string }>`
-    select base.session_uuid as uuid
-    from join_session session cross join lateral (
-      select 1 as place, id, session_uuid, is_held from membership
-      where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
-      union all
-      select 2, id, session_uuid, is_held from join_session other join membership on session_uuid = other.uuid
-      where other.person_id = session.person_id and type = 'membership' and standing <> 'void'
-        and (is_held or not ${isMemberNow('session.person_id')})) as base
-    where session.uuid = ${uuid} order by place, is_held desc, base.id desc limit 1`.execute(database);
-  return rows[0]?.uuid ?? uuid;
+  const { rows } = await sql<{ uuid: string; is_own: boolean; is_held: boolean; holdings: Holdings | null }>`
+    select base.session_uuid as uuid, base.session_uuid = session.uuid as is_own, base.is_held, ${holdings('session.person_id')} as holdings
+    from join_session session join membership base
+      on base.type = 'membership' and base.standing <> 'void'
+        and (base.session_uuid = session.uuid or base.person_id = session.person_id)
+    where session.uuid = ${uuid} order by is_own desc, is_held desc, base.id desc`.execute(database);
+  const base = rows.find((one) => one.is_own || one.is_held || !isMember(one.holdings, 'staff'));
+  return base?.uuid ?? uuid;
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
+import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
 import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { ALREADY_MEMBER, isMemberByMirrorAlone, isProvenMember } from '../session/members.ts';
+import { ALREADY_MEMBER, holdings } from '../session/members.ts';
 import {
   type CodeAttempt,
   type CountedAttempt,
@@ -42,8 +43,7 @@ interface FoundCode {
   contact_id: string | null;
   expired: boolean;
   is_usable: boolean;
-  is_member: boolean | null;
-  is_by_mirror_alone: boolean | null;
+  holdings: Holdings | null;
   is_within: boolean;
 }
 
@@ -86,17 +86,18 @@ export async function checkEligibility(
       message: found.expired ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
       contactId: null,
     };
-  if (found.contact_id !== null && found.is_by_mirror_alone) {
+  if (found.contact_id !== null && isMemberByHubspotAlone(found.holdings)) {
     const { address } = given;
     if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();
   }
-  if (found.is_member) return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
+  if (isMember(found.holdings, 'code'))
+    return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
       select code, (select contact_id from person where id = person_id) as contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
-        ${isProvenMember('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone,
+        ${holdings('invitation.person_id')} as holdings,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
     return rows[0]!;

@@ -1,9 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
+import { type BaseFacts, baseOf } from '#core/people.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import { hasLostBase } from '../session/members.ts';
+import { baseFacts } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { goodsPromised } from '../session/promised.ts';
 import type { Society } from '../society/society.ts';
@@ -49,9 +50,11 @@ export function isWaiting({ state }: Goods): boolean {
   return state.is === 'open' || state.is === 'held';
 }
 
-interface OrderRow extends Omit<ShippedOrder, 'goods'> {
+interface OrderRow extends Omit<ShippedOrder, 'goods' | 'hasLostBase'> {
   /** The goods that the snapshot promised; null if Stripe did not know them after a restore. Then the society file decides. */
   goods: ShippedOrder['goods'] | null;
+  /** Null if an upgrade was not bought. */
+  base: BaseFacts | null;
   uuid: string;
   intentId: string;
   paidAt: Date;
@@ -74,7 +77,7 @@ function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
 async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`
     select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
-      bought.standing, coalesce(bought.type = 'membership_upgrade' and ${hasLostBase('bought')}, false) as "hasLostBase",
+      bought.standing, case when bought.type = 'membership_upgrade' then ${baseFacts('bought')} end as base,
       coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines, 'isDispute', is_dispute))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
@@ -97,6 +100,7 @@ function parcelsOf(society: Society, rows: readonly OrderRow[]): Parcel[] {
     const goods = goodsOfOrder({
       ...row,
       goods: row.goods ?? goodsPromised(society, row.lines),
+      hasLostBase: row.base !== null && baseOf(row.base) === 'lost',
       shipments,
     });
     if (goods.length === 0) continue;

@@ -2,9 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import { similarCodes } from '#core/guessableCodes.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
+import { type Holdings, isMember } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
-import { isProvenMember } from '../session/members.ts';
+import { holdings } from '../session/members.ts';
 
 export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
 export type InvitationState = (typeof invitationStates)[number];
@@ -161,10 +162,14 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
     .executeTakeFirst();
   if (contact?.contact_id) await deps.contacts.refresh(contact.contact_id);
   const { rows } = await sql<
-    Omit<KnownCode, 'newest'> & { newest_at: Date | null; newest_state: string | null }
+    Omit<KnownCode, 'newest' | 'isMember'> & {
+      holdings: Holdings | null;
+      newest_at: Date | null;
+      newest_state: string | null;
+    }
   >`
     select ${columns}, nullif(concat_ws(' ', profile ->> 'firstName', profile ->> 'lastName'), '') as name,
-      deleted_at is not null as "isDeleted", ${isProvenMember('invitation.person_id')} as "isMember",
+      deleted_at is not null as "isDeleted", ${holdings('invitation.person_id')} as holdings,
       newest.created_at as newest_at, newest.state as newest_state,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
     from invitation left join person on person.id = invitation.person_id
@@ -173,8 +178,12 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
     ) as newest on true
     where code = ${code}`.execute(deps.database);
   if (!rows[0]) return unknownCode(deps, code, { isMalformed, isAsked: true });
-  const { newest_at, newest_state, ...known } = rows[0];
-  return { ...known, newest: newest_at && { at: newest_at, state: newest_state! } };
+  const { newest_at, newest_state, holdings: person, ...known } = rows[0];
+  return {
+    ...known,
+    isMember: isMember(person, 'code'),
+    newest: newest_at && { at: newest_at, state: newest_state! },
+  };
 }
 
 async function unknownCode(

@@ -1,12 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { HeldJoin } from '#core/holding.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { linkedContact } from '../crm/linkedContact.ts';
 import { partUnproven } from '../crm/partUnproven.ts';
 import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
+  type CountedAttempt,
   countingAttempt,
   inTurn,
   isUsable,
@@ -19,7 +21,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
-import { alreadyMember, isMemberByMirrorAlone, isProvenMember, personOf } from '../session/members.ts';
+import { alreadyMember, holdings, personOf } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 
@@ -108,28 +110,25 @@ export async function startLinkedJoin(
   await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
   const { defaultProgramme, openProgrammes } = deps.society;
-  const programme = sql<string>`coalesce((select programme from invitation where person_id = person.id order by created_at desc limit 1), ${defaultProgramme})`;
-  const isOpen = (key: RawBuilder<string>) => sql<boolean>`${key} = any(${openProgrammes}::text[])`;
-  return startOrRefuse(
-    deps,
-    sql`
-    with invited as (
-      select id as person_id, ${programme} as programme from person
-      where id = ${personOf(sql`${given.contactId}`)} and not ${isProvenMember('person.id')}
-    ), ${continuing(given.joinsOfBrowser)}, started as (
-      insert into join_session (origin, programme, person_id, address_hash)
-      select 'link', programme, person_id, ${addressHash}
-      from invited
-      where ${isOpen(sql`programme`)} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid, programme, ${HAS_STRAYS}
-    ) ${CONTINUED_OR_STARTED}`,
-    () =>
-      sql<Invited>`
-        select ${isProvenMember('person.id')} as is_member, false as is_by_mirror_alone,
-          ${isProvenMember('person.id')} or ${isOpen(programme)} as is_invited, true as is_within
-        from person where id = ${personOf(sql`${given.contactId}`)}`.execute(deps.database),
-    given,
-  );
+  const mayBegin = ({ programme }: { programme: string }) => openProgrammes.includes(programme);
+  const isPerson = sql`person.id = ${personOf(sql`${given.contactId}`)}`;
+  return startOrRefuse(deps, {
+    readInvited: async () => {
+      const { rows } = await sql<{ programme: string | null; person: Holdings }>`
+        select (select programme from invitation where person_id = person.id order by created_at desc limit 1) as programme,
+          ${holdings('person.id')} as person
+        from person where ${isPerson}`.execute(deps.database);
+      return rows[0] && { ...rows[0], programme: rows[0].programme ?? defaultProgramme };
+    },
+    mayBegin,
+    start: ({ programme }) => sql`
+      with invited as (select id as person_id from person where ${isPerson}), ${continuing(given.joinsOfBrowser)}, started as (
+        insert into join_session (origin, programme, person_id, address_hash)
+        select 'link', ${programme}, person_id, ${addressHash} from invited
+        where ${mayBegin({ programme })} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+        returning uuid, programme, ${HAS_STRAYS}
+      ) ${CONTINUED_OR_STARTED}`,
+  });
 }
 
 async function startByCode(
@@ -166,36 +165,45 @@ async function startByCode(
         )
       : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)} and ${isUsable(deps)}`;
-  return startOrRefuse(
-    deps,
-    sql`
-    with invited as (
-      select person_id, code, school, programme from invitation
-      where ${isOpen} and not ${isProvenMember('invitation.person_id')} and ${mayAttempt(deps, attempt)}
-    ), ${continuing(joinsOfBrowser)}, beginning as (
-      select * from invited
-      where not exists (select from continued)
-        and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-    ), own as (
-      insert into person (profile) select '{}' from beginning where person_id is null returning id
-    ), started as (
-      insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
-      select ${origin}, coalesce(programme, ${programme}), coalesce(person_id, own.id), code, school, ${addressHash}
-      from beginning left join own on true
-      returning uuid, programme, ${HAS_STRAYS}
-    ) ${CONTINUED_OR_STARTED}`,
-    () =>
-      inTurn(() =>
-        sql<Invited>`
-          with invited as (
-            select true as is_invited, ${isProvenMember('invitation.person_id')} as is_member, ${isMemberByMirrorAlone('invitation.person_id')} as is_by_mirror_alone
-            from invitation where ${isOpen}
-          ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
-          select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within
-          from attempt left join invited on true`.execute(deps.database),
-      ),
-    { contactId, address },
-  );
+  // Asking HubSpot counts as an attempt, too, so what is read after it is not judged by the limit once more.
+  let isLetThrough = false;
+  return startOrRefuse(deps, {
+    readInvited: async () => {
+      const { rows } = await sql<{ is_invited: boolean; person: Holdings | null; is_within: boolean }>`
+        select code is not null as is_invited, ${holdings('invitation.person_id')} as person, ${mayAttempt(deps, attempt)} as is_within
+        from (select) as always left join invitation on ${isOpen}`.execute(deps.database);
+      const { is_invited, is_within, person } = rows[0]!;
+      if (!isLetThrough && (!is_within || (!is_invited && !(await mayGuess())))) throw tooManyAttempts(deps);
+      isLetThrough = true;
+      return is_invited ? { person } : undefined;
+    },
+    askAgain: contactId === null ? undefined : () => askAboutMember(deps, { contactId, address }),
+    start: () => sql`
+      with invited as (
+        select person_id, code, school, coalesce(programme, ${programme}) as programme from invitation where ${isOpen}
+      ), ${continuing(joinsOfBrowser)}, beginning as (
+        select * from invited
+        where not exists (select from continued)
+          and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      ), own as (
+        insert into person (profile) select '{}' from beginning where person_id is null returning id
+      ), started as (
+        insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
+        select ${origin}, programme, coalesce(person_id, own.id), code, school, ${addressHash}
+        from beginning left join own on true
+        returning uuid, programme, ${HAS_STRAYS}
+      ) ${CONTINUED_OR_STARTED}`,
+  });
+
+  /** Counts an attempt with a code that opens nothing. Returns whether the address may still try codes. */
+  async function mayGuess(): Promise<boolean> {
+    const { rows } = await inTurn(() =>
+      sql<CountedAttempt>`
+        with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where ${isOpen})`)}
+        select * from attempt`.execute(deps.database),
+    );
+    return rows[0]!.is_within;
+  }
 }
 
 /**
@@ -216,49 +224,34 @@ const HAS_STRAYS = sql`(select id from person where person.id = person_id and ma
 
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
-interface Invited {
-  /** False if the code or contact leads to no invitation that can be used. */
-  is_invited: boolean;
-  is_member: boolean | null;
-  is_by_mirror_alone: boolean | null;
-  /** False if the address has tried too many wrong codes, so that the code is not checked. */
-  is_within: boolean;
-}
-
 /**
- * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: the invitation
- * does not exist, the contact is a member, or a limit is reached. If only the mirror says that the contact is a member, HubSpot
- * is asked, and `insert` runs once more.
+ * Starts or continues the join of somebody who is invited, in three steps:
+ * - `readInvited` returns what is known of them; undefined if nobody is invited.
+ * - A member is refused. If HubSpot alone says that they are one, `askAgain` reads the contact once more.
+ * - `start` continues a join, or begins one unless no join `mayBegin`, a limit is reached or the invitation has changed meanwhile.
  */
-async function startOrRefuse(
+async function startOrRefuse<Invited extends { person: Holdings | null }>(
   deps: Deps,
-  insert: RawBuilder<StartedJoin & { strays_of: number | null }>,
-  askInvited: () => Promise<{ rows: Invited[] }>,
-  { contactId, address }: { contactId: string | null; address: string },
+  steps: {
+    readInvited: () => Promise<Invited | undefined>;
+    askAgain?: (() => Promise<boolean>) | undefined;
+    mayBegin?: (invited: Invited) => boolean;
+    start: (invited: Invited) => RawBuilder<StartedJoin & { strays_of: number | null }>;
+  },
 ): Promise<StartedJoin> {
-  const start = async () => {
-    const [started] = (await insert.execute(deps.database)).rows;
-    if (!started) return;
-    const { strays_of, ...join } = started;
-    if (strays_of !== null) await partUnproven(deps.database, strays_of);
-    return join;
-  };
-  const find = async () => (await askInvited()).rows[0];
-  let started = await start();
-  if (started) return started;
-  let found = await find();
-  if (found && !found.is_within) throw tooManyAttempts(deps);
-  if (
-    contactId !== null &&
-    found?.is_by_mirror_alone &&
-    (await askAboutMember(deps, { contactId, address }))
-  ) {
-    started = await start();
-    if (started) return started;
-    found = await find();
+  let invited = await steps.readInvited();
+  if (invited && isMemberByHubspotAlone(invited.person) && (await steps.askAgain?.()))
+    invited = await steps.readInvited();
+  if (!invited) throw new Refusal(404, ELIGIBILITY_FAILED);
+  if (isMember(invited.person, 'code')) throw alreadyMember();
+  const [started] = (await steps.start(invited).execute(deps.database)).rows;
+  if (!started) {
+    const isInvited = steps.mayBegin?.(invited) !== false && (await steps.readInvited()) !== undefined;
+    throw isInvited ? tooMany(deps) : new Refusal(404, ELIGIBILITY_FAILED);
   }
-  if (!found?.is_invited) throw new Refusal(404, ELIGIBILITY_FAILED);
-  throw found.is_member ? alreadyMember() : tooMany(deps);
+  const { strays_of, ...join } = started;
+  if (strays_of !== null) await partUnproven(deps.database, strays_of);
+  return join;
 }
 
 function joinsUnderLimit(

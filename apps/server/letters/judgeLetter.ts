@@ -10,9 +10,9 @@ import {
 import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { limitedCount } from '../platform/http/limits.ts';
-import { countsFor } from '../session/alike.ts';
+import { isProven } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
-import { isJoinerMember } from '../session/members.ts';
+import { joinerHoldings } from '../session/members.ts';
 import { hasPart } from '../session/words.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
@@ -68,17 +68,17 @@ async function readLeftJoin(
   address: string,
 ): Promise<Omit<LeftJoin, 'isReminded'>> {
   const email = address.toLowerCase();
-  const others = sql`
-    select from join_session other where other.uuid <> session.uuid and other.details is not null
-      and lower(other.details ->> 'personalEmail') = ${email} and ${countsFor('other', 'session')}`;
   const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
-      ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
-        or exists (select from payment join join_session payer on payer.uuid = session_uuid
-          where lower(receipt_email) = ${email} and succeeded_at is not null and ${countsFor('payer', 'session')})
-        or exists (select from person where is_member and ${hasPart(email)}
-          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isMember",
-      exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
+      ${isProven('session')} as "isProven", ${joinerHoldings('session')} as joiner,
+      exists (select from person where is_member and ${hasPart(email)}
+        and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(person.email))) as "isEmailOfMember",
+      (select coalesce(json_agg(other), '[]') from (
+        select ${isProven('other')} as "isProven", state = 'paid' as "isPaid", other.created_at > session.created_at as "isNewer"
+        from join_session other where other.uuid <> session.uuid and other.details is not null
+          and lower(other.details ->> 'personalEmail') = ${email}
+        union select ${isProven('payer')}, true, false from payment join join_session payer on payer.uuid = session_uuid
+        where lower(receipt_email) = ${email} and succeeded_at is not null) as other) as others,
       exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
       (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})
         and lower(email) = ${email} and sent_at > now() - make_interval(days => ${MOST_REMINDERS_DAYS})) as "sentLately"

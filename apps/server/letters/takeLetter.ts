@@ -3,6 +3,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
+import { countsFor, type Holdings, isMember } from '#core/people.ts';
 import type { MembershipType } from '#core/product.ts';
 import type { RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
 import { reminderKinds } from '#core/reminders.ts';
@@ -11,13 +12,13 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
-import { alikeTo, countsFor } from '../session/alike.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
 import { goesBack } from '../session/goesBack.ts';
 import {
   baseMembership,
   hasEnded,
-  isJoinerMember,
   isReturned,
+  joinerHoldings,
   joinHolds,
   membershipFee,
 } from '../session/members.ts';
@@ -99,7 +100,7 @@ export interface Letter {
  * that it is due again if this process dies. Returns null if no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
-  const { rows } = await sql<Letter>`
+  const { rows } = await sql<LetterRow>`
     with letter as (
       update letter set attempts = attempts + 1, next_try_at = now() + make_interval(secs => ${TAKEN_SECONDS})
       where id = (
@@ -108,16 +109,32 @@ export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<
       returning *, split_part(occasion, ' ', 1) as subject
     )
     ${readLetters}`.execute(database);
-  return rows[0] ?? null;
+  return rows[0] ? letterOf(rows[0]) : null;
 }
 
 /** Reads one letter, due or not, as it would be sent now. Returns null if there is no such letter. */
 export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
-  const { rows } = await sql<Letter>`
+  const { rows } = await sql<LetterRow>`
     with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
     database,
   );
-  return rows[0] ?? null;
+  return rows[0] ? letterOf(rows[0]) : null;
+}
+
+/** A letter as it is read, with the facts that decide who is a member. */
+interface LetterRow extends Omit<Letter, 'isPayerMember'> {
+  joiner: Holdings | null;
+  isJoinProven: boolean;
+  /** The other joins by which the person, or likely the same one, holds a membership, if the join is for one. */
+  heldBeside: { isProven: boolean }[];
+}
+
+function letterOf({ joiner, isJoinProven, heldBeside, ...letter }: LetterRow): Letter {
+  return {
+    ...letter,
+    held: isMember(joiner, 'joiner') ? [...letter.held, { type: 'membership', name: null }] : letter.held,
+    isPayerMember: heldBeside.some((other) => countsFor(other, { isProven: isJoinProven })),
+  };
 }
 
 /**
@@ -136,14 +153,15 @@ const readLetters = sql`
     (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (
         select line ->> 'name' from payment paid join order_snapshot using (session_uuid, kind, revision), jsonb_array_elements(items) as line
         where paid.intent_id = bought.payment_intent and line ->> 'type' = bought.type::text))), '[]')
-      from membership bought where is_held and (session_uuid = session.uuid or person_id = session.person_id))
-      || case when ${isJoinerMember('session')} then '[{"type": "membership", "name": null}]' else '[]' end::jsonb as held,
+      from membership bought where is_held and (session_uuid = session.uuid or person_id = session.person_id)) as held,
+    ${joinerHoldings('session')} as joiner, coalesce(${isProven('session')}, false) as "isJoinProven",
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and ${isProof}) as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
-    session.lines @> '[{"type": "membership"}]' and exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
-      where other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid and ${countsFor('other', 'session')}) as "isPayerMember",
+    (select coalesce(json_agg(json_build_object('isProven', ${isProven('other')})), '[]')
+      from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
+      where session.lines @> '[{"type": "membership"}]' and other.person_id in ${alikeTo(sql`session.person_id`)} and other.uuid <> session.uuid) as "heldBeside",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,

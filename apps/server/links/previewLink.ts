@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { linkQuery, readCheckoutQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
+import { isMember } from '#core/people.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType, type MembershipType } from '#core/product.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isProvenMember, personOf } from '../session/members.ts';
+import { holdings, personOf } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
@@ -59,12 +60,12 @@ export async function previewLink(
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
   const contact = await database
     .selectFrom('person')
-    .select(['profile', 'deleted_at', isProvenMember('person.id').as('is_member')])
+    .select(['profile', 'deleted_at', holdings('person.id').as('holdings')])
     .where('id', '=', personOf(sql`${target.contactId}`))
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');
   lines.push(
-    `contact   ${target.contactId} ${contact ? `(${name || 'no name'}${contact.is_member ? ', already a member' : ''})` : '(not in the mirror; HubSpot is asked when the link is used)'}`,
+    `contact   ${target.contactId} ${contact ? `(${name || 'no name'}${isMember(contact.holdings, 'code') ? ', already a member' : ''})` : '(not in the mirror; HubSpot is asked when the link is used)'}`,
   );
   const does = { init: 'starts a join', checkout: 'starts a checkout', resume: 'takes a resume' };
   lines.push(`does      ${does[target.kind]}`);

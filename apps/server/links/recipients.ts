@@ -56,7 +56,7 @@ export async function recipientsOf(
     select given, person.contact_id as id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
       deleted_at is not null as "isDeleted",
       ${wasAtHubspot} or exists (select from invitation where person_id = person.id) as "isKnown",
-      case when person.id is not null then ${holdings('person.id')} end as holdings
+      ${holdings('person.id')} as holdings
     from unnest(${contactIds}::text[]) with ordinality as contacts (given, place)
       left join person on person.id = ${personOf('given')}
     order by place`.execute(database);
@@ -80,7 +80,7 @@ function refusalOf(
   if (isDeleted) return 'was deleted in HubSpot';
   if (isLookedUp && (id === null || !isKnown)) return 'is known neither here nor to HubSpot';
   if (sells === null || held === null) return null;
-  const sale = saleRefusal(sells, held);
+  const sale = saleRefusal(sells, held, 'code');
   // Only HubSpot knows all members.
   if (sale === null || (sale === 'not a member' && !isLookedUp)) return null;
   return noSale[sells][sale];

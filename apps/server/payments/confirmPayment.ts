@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
+import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -18,7 +19,7 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
 import { tellOfTwice } from '../refunds/membershipStanding.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
-import { isJoinerMember, isMemberByMirrorAlone, joinHolds, presentPerson } from '../session/members.ts';
+import { holdings, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { wordsTyped } from '../session/words.ts';
 import { markCanceled } from './cancelIntent.ts';
@@ -235,8 +236,8 @@ async function readBeside(
     has_earlier: boolean;
     is_proven: boolean;
     held: PaymentFacts['held'];
-    holds_base: boolean;
-    is_member_elsewhere: boolean;
+    is_held_by_join: boolean;
+    holdings: Holdings | null;
     others: string[];
   }>`
     select amount_cents, items,
@@ -249,9 +250,7 @@ async function readBeside(
       coalesce((select json_agg(json_build_object('type', type, 'isProven', ${isProven('holder')}))
         from membership join join_session holder on holder.uuid = membership.session_uuid
         where membership.person_id = ${person_id} and is_held), '[]') as held,
-      case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
-        else ${isJoinerMember('session')} end as holds_base,
-      ${isMemberByMirrorAlone(sql`${person_id}::bigint`)} as is_member_elsewhere,
+      ${joinHolds('session.uuid', 'membership')} as is_held_by_join, ${holdings(sql`${person_id}::bigint`)} as holdings,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
@@ -264,7 +263,7 @@ async function readBeside(
       snapshot: { amount_cents: row.amount_cents, items: row.items },
       /** The total (cents) on the screen when Buy Now was last pressed; null if nobody pressed it, or for an upgrade. */
       begunCents: row.begun_cents,
-      isMemberElsewhere: row.is_member_elsewhere,
+      isMemberElsewhere: isMemberByHubspotAlone(row.holdings),
       /** The other joins of the person, or of likely the same ones, that hold a membership. */
       others: row.others,
       facts: {
@@ -274,7 +273,8 @@ async function readBeside(
         contactId: contact_id,
         isProven: row.is_proven,
         held: row.held,
-        holdsBase: row.holds_base,
+        isHeldByJoin: row.is_held_by_join,
+        holdings: row.holdings,
       },
     }
   );

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { type ContactField, contactFields } from '#core/contact.ts';
 import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
+import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { MembershipType } from '#core/product.ts';
 import { operatorRefund } from '#core/refunds.ts';
@@ -16,7 +17,7 @@ import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { followMoved } from '../session/followMoved.ts';
-import { isMemberByMirrorAlone } from '../session/members.ts';
+import { holdings } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { writeNotes } from './writeNotes.ts';
 
@@ -234,12 +235,13 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
   if (paid.rows.length === 0)
     throw new NotMergeable('Nothing was paid by the joins that would be moved: there is nothing to join.');
   // If HubSpot alone says that the contact is a member, a refund of the join would end a membership that is not the join's.
-  const { rows: members } = await sql<{ uuid: string; is_held: boolean }>`
-    select uuid, is_held from join_session join membership on session_uuid = uuid and type = 'membership' and standing <> 'void'
-    where join_session.person_id = ${from.id} and ${isMemberByMirrorAlone(sql`${into.id}::bigint`)}
+  const { rows: members } = await sql<{ uuid: string; is_held: boolean; holdings: Holdings }>`
+    select uuid, is_held, ${holdings(sql`${into.id}::bigint`)} as holdings
+    from join_session join membership on session_uuid = uuid and type = 'membership' and standing <> 'void'
+    where join_session.person_id = ${from.id}
       and not exists (select from crm_delivery where person_id = ${into.id} and sent ->> 'membershipStatus' = ${MEMBER})
     order by is_held desc`.execute(trx);
-  if (members[0])
+  if (members[0] && isMemberByHubspotAlone(members[0].holdings))
     throw new NotMergeable(
       `Contact ${into.contactId} is a member already, as HubSpot says. ${
         members[0].is_held

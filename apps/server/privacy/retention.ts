@@ -1,11 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type BaseFacts, baseOf } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
 import { isWaiting, listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { hasEnded, hasLostBase } from '../session/members.ts';
+import { baseFacts, hasEnded } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHasher } from './findPerson.ts';
@@ -39,9 +40,7 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
     and not exists (select from payment where session_uuid = session.uuid and status <> 'canceled' and not ${goesBack})`,
   rejected: (before) => sql`session.state = 'paid'
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
-    and not exists (select from membership where session_uuid = session.uuid and is_held)
-    and not exists (select from membership upgrade where type = 'membership_upgrade' and is_held
-      and person_id = session.person_id and ${hasLostBase('upgrade')})`,
+    and not exists (select from membership where session_uuid = session.uuid and is_held)`,
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
@@ -100,8 +99,35 @@ async function owedTo(deps: Reads, stage: Stage): Promise<string[]> {
 async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<boolean>): Promise<string[]> {
   const before = beforeOf(deps, stage);
   if (before === null) return [];
-  const { rows } = await listOf(stage, before, most, which).execute(deps.database);
+  if (stage !== 'notices' && stage !== 'documents')
+    return joinsOf(deps.database, stage, mayGo(stage, before, which), most);
+  const { rows } = await listOf(stage, before, most).execute(deps.database);
   return rows.map(({ id }) => id);
+}
+
+/** Returns at most `most` of the joins that meet a condition on the query's `session` and are kept by no upgrade. */
+async function joinsOf(
+  database: Kysely<Tables>,
+  stage: JoinStage,
+  condition: RawBuilder<boolean>,
+  most: number,
+): Promise<string[]> {
+  if (stage !== 'rejected') {
+    const { rows } = await sql<{ uuid: string }>`
+      select uuid from join_session session where ${condition} order by created_at limit ${most}`.execute(
+      database,
+    );
+    return rows.map(({ uuid }) => uuid);
+  }
+  const { rows } = await sql<{ uuid: string; bases: BaseFacts[] }>`
+    select uuid, (select coalesce(json_agg(${baseFacts('upgrade')}), '[]') from membership upgrade
+      where type = 'membership_upgrade' and is_held and person_id = session.person_id) as bases
+    from join_session session where ${condition} order by created_at`.execute(database);
+  const isFree = ({ bases }: { bases: BaseFacts[] }) => !bases.some((base) => baseOf(base) === 'lost');
+  return rows
+    .filter(isFree)
+    .slice(0, most)
+    .map(({ uuid }) => uuid);
 }
 
 /**
@@ -119,18 +145,13 @@ const retainedSince = sql<Date | null>`coalesce(reviewed_at, case when ${isNever
   (select max(refund.updated_at) from refund join payment using (intent_id) where payment.session_uuid = document.session_uuid)) end)`;
 
 function listOf(
-  stage: Stage,
+  stage: 'notices' | 'documents',
   before: RawBuilder<Date>,
   most: number,
-  which: RawBuilder<boolean>,
 ): RawBuilder<{ id: string }> {
   if (stage === 'notices')
     return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
-  if (stage === 'documents')
-    return sql`select id from document where removed_at is null and ${retainedSince} < ${before}
-      order by created_at limit ${most}`;
-  return sql`select uuid as id from join_session session
-    where ${mayGo(stage, before, which)}
+  return sql`select id from document where removed_at is null and ${retainedSince} < ${before}
     order by created_at limit ${most}`;
 }
 
@@ -203,10 +224,8 @@ async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boo
       // Checks the condition again under a lock, so that the join cannot change before it is erased.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
       const isDue = mayGo(stage, beforeOf(deps, stage)!, withOthers(deps, stage, sql`true`));
-      const { rows } = await sql`select from join_session session where uuid = ${uuid} and ${isDue}`.execute(
-        trx,
-      );
-      if (rows.length === 0) return false;
+      const due = await joinsOf(trx, stage, sql`session.uuid = ${uuid} and ${isDue}`, 1);
+      if (due.length === 0) return false;
       if ((await parcelOf(trx, deps.society, uuid))?.goods.some(isWaiting)) return false;
       await keepFiles(trx, uuid);
       await dueAtStripe(trx, [uuid]);

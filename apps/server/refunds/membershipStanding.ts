@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
+import { type BaseFacts, baseOf } from '#core/people.ts';
 import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
-import { forgetStatus, holdsBase } from '../session/members.ts';
+import { baseFacts, forgetStatus } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -123,20 +124,14 @@ export async function upgradesAlone(
   database: Kysely<Tables>,
   baseSession: string | null = null,
 ): Promise<string[]> {
-  const { rows } = await sql<{ session_uuid: string }>`
-    select distinct upgrade.session_uuid
-    from membership base
-    cross join lateral (
-      select session_uuid, person_id, standing from membership
-      where session_uuid = base.session_uuid and type = 'membership_upgrade'
-      union all
-      select session_uuid, person_id, standing from membership
-      where person_id = base.person_id and type = 'membership_upgrade' and is_held
-    ) as upgrade
-    where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
-      and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
-      and not ${holdsBase('upgrade')}`.execute(database);
-  return rows.map(({ session_uuid }) => session_uuid);
+  const { rows } = await sql<{ session_uuid: string; base: BaseFacts }>`
+    select distinct on (upgrade.session_uuid) upgrade.session_uuid, ${baseFacts('upgrade')} as base
+    from membership ended cross join lateral (
+      select session_uuid, person_id, type, standing from membership where session_uuid = ended.session_uuid
+      union all select session_uuid, person_id, type, standing from membership where person_id = ended.person_id) as upgrade
+    where ended.type = 'membership' and not ended.is_held and ${baseSession === null ? sql`true` : sql`ended.session_uuid = ${baseSession}`}
+      and upgrade.type = 'membership_upgrade' and upgrade.standing = 'active'`.execute(database);
+  return rows.filter(({ base }) => baseOf(base) === 'lost').map(({ session_uuid }) => session_uuid);
 }
 
 /** Returns the operator command that refunds the upgrade of the join `uuid`, also if that is an upgrade by link. */

@@ -7,20 +7,6 @@ export function isProven(session: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether a person is known by joins alone whose joiner is not proven: one of them created the contact, and no proven one was
- * paid. A stranger may have typed the email.
- */
-export function isOfUnproven(personId: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`(exists (select from person made where made.id = ${personId} and made.made_contact) and not exists (
-    select from join_session proven where proven.person_id = ${personId} and proven.state = 'paid' and ${isProven('proven')}))`;
-}
-
-/** SQL for whether what the join `other` did is told to the joiner of `own`: to one who is proven, only what is proven. */
-export function countsFor(other: string, own: string): RawBuilder<boolean> {
-  return sql<boolean>`(${isProven(other)} or not ${isProven(own)})`;
-}
-
-/**
  * SQL for a subquery of the ids of a person and of everybody who is likely the same (packages/core/people.ts), without those whom
  * staff keep apart. `personId` is SQL for the person's id. With `likeness`, everybody who is like that counts, instead of those who are like the person's row.
  */

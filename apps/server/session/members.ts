@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Holdings, SaleRefusal } from '#core/people.ts';
+import type { BaseFacts, Holdings, SaleRefusal } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOfUnproven } from './alike.ts';
+import { isProven } from './alike.ts';
 
 /** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
@@ -78,20 +78,14 @@ export const membershipFee: RawBuilder<number | null> = sql`(
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
 /**
- * SQL for whether an upgrade has a base: its person is a member. `upgrade` is the query's name for the upgrade's row of
- * `membership`. For an erased join, only the membership of the same join counts.
+ * SQL for the {@link BaseFacts} of an upgrade. `upgrade` is the query's name for the upgrade's row of `membership`. Of an erased join
+ * the person is unknown, so only the membership of the same join counts.
  */
-export function holdsBase(upgrade: string): RawBuilder<boolean> {
-  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.person_id`)})`;
-}
-
-/**
- * SQL for whether the base of an upgrade has ended and no other membership has replaced the base. A base that was not bought here
- * does not count. `upgrade` is the query's name for the upgrade's row of `membership`.
- */
-export function hasLostBase(upgrade: string): RawBuilder<boolean> {
-  return sql<boolean>`(not ${holdsBase(upgrade)} and exists (select from membership as base where base.type = 'membership'
-    and (base.session_uuid = ${sql.ref(`${upgrade}.session_uuid`)} or base.person_id = ${sql.ref(`${upgrade}.person_id`)})))`;
+export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
+  const [join, person] = [`${upgrade}.session_uuid`, `${upgrade}.person_id`];
+  return sql<BaseFacts>`json_build_object('isHeldByJoin', ${joinHolds(join, 'membership')}, 'holdings', ${holdings(person)},
+    'wasBoughtHere', exists (select from membership as base where base.type = 'membership'
+      and (base.session_uuid = ${sql.ref(join)} or base.person_id = ${sql.ref(person)})))`;
 }
 
 /**
@@ -110,56 +104,18 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
     where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
 }
 
-/**
- * SQL for whether a person is a member: holds a membership that was bought here, or HubSpot says so. If a membership that was bought
- * here has ended, the functions in crm/ keep `is_member` false, even while HubSpot does not know that it has ended. For a
- * join's joiner, use {@link isJoinerMember}. `personId` is a column name or SQL.
- */
-export function isMemberNow(personId: Column): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(personId)} or ${holdsBought(personId, 'membership')})`;
+/** SQL for the {@link Holdings} of a person; null if there is none. `personId` is a column name or SQL. */
+export function holdings(personId: Column): RawBuilder<Holdings | null> {
+  return sql<Holdings | null>`(
+    select json_build_object('holdsMembership', ${holdsBought('holder.id', 'membership')}, 'holdsUpgrade', ${holdsBought('holder.id', 'membership_upgrade')},
+      'isMemberAtHubspot', holder.is_member, 'isMadeByJoin', holder.made_contact, 'hasPaidProven', exists (
+        select from join_session proven where proven.person_id = holder.id and proven.state = 'paid' and ${isProven('proven')}))
+    from person holder where holder.id = ${inQuery(personId)})`;
 }
 
-/**
- * SQL for whether a join's joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff
- * named. If a join created the contact, a sibling with the same email who paid first may have caused the status. `session` is the
- * query's name for the `join_session` table.
- */
-export function isJoinerMember(session: string): RawBuilder<boolean> {
-  const personId = presentPerson(`${session}.person_id`);
-  return sql<boolean>`(${isMemberByMirror(personId, sql`and not mirrored.made_contact`)} or ${holdsBought(personId, 'membership')})`;
-}
-
-/**
- * SQL for whether a code or a link that sells a membership to a person is refused, since they are a member. What was bought does not
- * count while it is not proven whose it is ({@link isOfUnproven}). `personId` is a column name or SQL.
- */
-export function isProvenMember(personId: Column): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(personId)} or ${holdsBought(personId, 'membership')} and not ${isOfUnproven(inQuery(personId))})`;
-}
-
-/** SQL for whether a person is a member only according to HubSpot, which may be out of date. */
-export function isMemberByMirrorAlone(personId: Column): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(personId)} and not ${holdsBought(personId, 'membership')})`;
-}
-
-function isMemberByMirror(personId: Column, and: RawBuilder<unknown> = sql``): RawBuilder<boolean> {
-  return sql<boolean>`coalesce((select mirrored.is_member from person as mirrored where mirrored.id = ${inQuery(personId)} ${and}), false)`;
-}
-
-/** SQL for what a person holds, and what HubSpot says of them. `personId` is a column name or SQL. */
-export function holdings(personId: Column): RawBuilder<Holdings> {
-  return holdingsWith(personId, isMemberByMirror(personId));
-}
-
-/** SQL for the {@link holdings} of a join's joiner, as {@link isJoinerMember}. `session` is the query's name for `join_session`. */
+/** SQL for the {@link holdings} of a join's joiner. `session` is the query's name for `join_session`. */
 export function joinerHoldings(session: string): RawBuilder<Holdings> {
-  const personId = presentPerson(`${session}.person_id`);
-  return holdingsWith(personId, isMemberByMirror(personId, sql`and not mirrored.made_contact`));
-}
-
-function holdingsWith(personId: Column, isMemberAtHubspot: RawBuilder<boolean>): RawBuilder<Holdings> {
-  return sql<Holdings>`json_build_object('holdsMembership', ${holdsBought(personId, 'membership')},
-    'holdsUpgrade', ${holdsBought(personId, 'membership_upgrade')}, 'isMemberAtHubspot', ${isMemberAtHubspot})`;
+  return sql<Holdings>`${holdings(presentPerson(`${session}.person_id`))}`;
 }
 
 export function refusedSale(refusal: SaleRefusal): Refusal {

@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { ProductType } from '#core/product.ts';
@@ -12,16 +11,6 @@ export function lineOf({ id, type, name }: CatalogueProduct, priceCents: number)
 /** Returns the lines of a new order, as JSON: this line only, at revision 1. */
 export function firstLine(line: OrderLine): string {
   return JSON.stringify([{ number: 1, ...line } satisfies OpenLine]);
-}
-
-/** SQL for `line` with the next revision as its number, for a statement that also increments the revision. */
-export function nextLine(line: OrderLine): RawBuilder<OpenLine> {
-  return sql`(${JSON.stringify(line)}::jsonb || jsonb_build_object('number', revision + 1))`;
-}
-
-/** SQL for whether the order has a line with all of these values. */
-export function hasLine(values: Partial<OpenLine>): RawBuilder<boolean> {
-  return sql`lines @> ${JSON.stringify([values])}::jsonb`;
 }
 
 const priceOf: Record<ProductType, string> = {
