@@ -103,10 +103,14 @@ export async function paidJoin(
   return payOrder(server, client, await orderingJoin(client, code, person));
 }
 
-/** Pays an open order and reports the payment. Throws if a step of it is refused. */
+/**
+ * Pays an open order and reports the payment, as a joiner who agrees to the policies and, if asked, says that this membership is for
+ * somebody else. Throws if a step is refused.
+ */
 export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);
-  const begun = await beginPayment(client, uuid, intent.revision);
+  const body = { revision: intent.revision, agreeToPolicies: true, isForAnother: true };
+  const begun = await client.call('beginPayment', { params: { uuid }, body });
   assert.equal(begun.status, 200, begun.message);
   const paid = await payByCard(server, intent.id);
   assert.equal(paid.status, 200, JSON.stringify(paid.body));

@@ -22,9 +22,9 @@ test('the proof of an upgrade by link is owed by the join that bought its base, 
     database,
   );
   const proofOfUpgradeWhen = async (bySession: string, standing: string) => {
-    await sql`update membership set session_uuid = ${bySession}, standing = ${standing} where payment_intent = ${later.intentId}`.execute(
-      database,
-    );
+    await sql`
+      update membership set session_uuid = ${bySession}, standing = ${standing}, person_id = (select id from person where contact_id = '104')
+      where payment_intent = ${later.intentId}`.execute(database);
     return proofJoin(database, upgrade.uuid);
   };
   assert.equal(await proofOfUpgradeWhen(later.uuid, 'refunded'), later.uuid, 'the last one that was bought');

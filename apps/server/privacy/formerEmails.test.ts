@@ -183,5 +183,5 @@ test('Stripe’s notes have nothing of who was corrected and erased, and no sett
   assert.doesNotMatch(JSON.stringify(metadata), /wisp/i);
   await run(t, settleCommand, '--missing');
   assert.equal(await isErased(uuid), true);
-  assert.deepEqual(await placesIn(server, ['wisp']), []);
+  assert.deepEqual(await placesIn(server, ['wispfirst', 'wispsecond', 'wispa']), []);
 });
