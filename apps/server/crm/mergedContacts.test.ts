@@ -22,7 +22,7 @@ import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { mergeCommand } from '../people/mergeCommands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { personOf } from '../session/members.ts';
+import { holdsBought, personOf } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
@@ -436,7 +436,7 @@ test('what HubSpot says of a contact moves no code of another one, and ends no m
     { id: two.id, properties: { invitation_code: one.code }, createdAt },
   ]);
   const { rows } = await sql<{ contact_id: string; is_member: boolean }>`
-    select contact_id, is_member from invitation join person on id = person_id where code = ${one.code}`.execute(
+    select contact_id, ${holdsBought('person.id', 'membership')} as is_member from invitation join person on id = person_id where code = ${one.code}`.execute(
     server.background,
   );
   assert.deepEqual(rows, [{ contact_id: one.id, is_member: true }]);
