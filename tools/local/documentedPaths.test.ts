@@ -43,6 +43,15 @@ test('a file or folder that is not there is noticed, with its folder or without'
   );
 });
 
+test('CONTRIBUTING.md says of every room of the server what is there', () => {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const rooms = globSync('apps/server/*/', { cwd: root, exclude: ['**/dist'] }).map((path) => basename(path));
+  assert.deepEqual(
+    rooms.filter((room) => !text.includes(`apps/server/${room}`)),
+    [],
+  );
+});
+
 const decisions = globSync('docs/decisions/*.md', { cwd: root }).map((path) => basename(path));
 
 /** Returns the decisions that a text mentions, by path, link or number, and that do not exist. */
@@ -81,13 +90,4 @@ test('a decision that is not there is noticed, by number, by path and by link', 
     '0099-nowhere.md',
     '0099',
   ]);
-});
-
-test('CONTRIBUTING.md says of every room of the server what is there', () => {
-  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-  const rooms = globSync('apps/server/*/', { cwd: root, exclude: ['**/dist'] }).map((path) => basename(path));
-  assert.deepEqual(
-    rooms.filter((room) => !text.includes(`apps/server/${room}`)),
-    [],
-  );
 });
