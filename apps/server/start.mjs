@@ -1,4 +1,4 @@
-// Starts the built server (docs/decisions/0027). Plain JavaScript that also runs in old versions of Node, so that the sentence
+// Starts the built server (docs/decisions/0002). Plain JavaScript that also runs in old versions of Node, so that the sentence
 // below can be printed there.
 import { existsSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
 /**
- * How the persons of two joins are related (docs/decisions/0047-a-person-is-a-row.md).
+ * How the persons of two joins are related (docs/decisions/0011-a-person-is-a-row.md).
  * - `same`: one row of `person`. A personal code, a signed link, HubSpot or staff say so.
  * - `likely same`: two rows with equal keys (personKeys.ts). Nobody knows: a father and his son may share a name and an email.
  * - `other`: anybody else.

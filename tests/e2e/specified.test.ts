@@ -17,7 +17,7 @@ import {
   typeCard,
 } from './steps.ts';
 
-// The pages against a server that answers as the specification says, and no more (decision 26).
+// The pages against a server that answers as the specification says, and no more (decision 3).
 
 const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
 const toast = (page: Page) => page.getByRole('dialog');

@@ -155,7 +155,7 @@ async function stuck(
  * - No other contact may be a member.
  *
  * A contact that was found by its email alone and has another name than the holder keeps its earlier status. Staff must then have a
- * notice about this contact (docs/decisions/0020-hubspot-is-a-projection.md).
+ * notice about this contact (docs/decisions/0012-hubspot-is-a-projection.md).
  */
 async function atHubspot(
   world: World,

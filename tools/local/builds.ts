@@ -36,7 +36,7 @@ const web: Build = {
   finish: (folder) => compress(join(folder, 'static')),
 };
 /**
- * The server is built into one file instead of six hundred: it starts in half the time and needs less memory (docs/decisions/0027).
+ * The server is bundled into one file instead of hundreds, so that it starts faster (docs/decisions/0002).
  */
 const server: Build = {
   name: 'the server',

@@ -8,7 +8,7 @@ type Tool = 'pg_dump' | 'pg_restore';
 
 /**
  * Throws {@link BackupFault} unless PostgreSQL's client program `tool` is on PATH and has the server's major version. An older
- * program refuses a newer server, and an older server does not accept the output of a newer program (docs/decisions/0042).
+ * program refuses a newer server, and an older server does not accept the output of a newer program (docs/decisions/0024).
  */
 export async function requireTool(tool: Tool, serverMajor: number): Promise<void> {
   const hint = `Put the client tools of PostgreSQL ${serverMajor} on PATH (on Debian postgresql-client-${serverMajor}, in /usr/lib/postgresql/${serverMajor}/bin).`;

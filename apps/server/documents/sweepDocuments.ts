@@ -25,7 +25,7 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 /**
  * Removes the remains of interrupted uploads: incomplete files, and envelopes without a document. Complete documents without a
  * row are kept, and staff get a notice. A document has no row after a crash between storing it and inserting the row, or after
- * the database was restored from an older backup (docs/decisions/0025). Returns how many files were removed.
+ * the database was restored from an older backup (docs/decisions/0015). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;

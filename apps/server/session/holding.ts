@@ -4,7 +4,7 @@ import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 /**
  * SQL for whether this browser may see the private data of the query's `join_session`: its user has paid for the join or has
  * proven to be the joiner. Until somebody has proven that, a browser that began the join may see the data as well
- * (docs/decisions/0035).
+ * (docs/decisions/0010).
  */
 export function isHeldBy(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or (${holding.began}::boolean and proven_at is null))`;
@@ -21,7 +21,7 @@ export function isOpenTo(holding: Holding): RawBuilder<boolean> {
 /**
  * SQL for whether a browser that may continue the query's `join_session` is shown who its joiner is. Staff send a checkout link to
  * whoever pays. Until its holder has proven to be the joiner, they are shown the first name and an initial alone, even after paying
- * (docs/decisions/0035).
+ * (docs/decisions/0010).
  */
 export function seesJoiner({ proven }: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${proven}::boolean or origin <> 'checkout')`;

@@ -56,7 +56,7 @@ export interface MigrationState {
 
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
- * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A file that
+ * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0020). A file that
  * does not get its locks soon is rolled back, so that calls go on, and tried again after each of `pauses` (in seconds); `tell` gets
  * a sentence each time. Throws an Error for staff if the file never gets its locks, if this version cannot run on the database, or
  * if the file of an applied migration has changed.

@@ -14,7 +14,7 @@ export interface PrimaryConnection {
 
 /**
  * Connects to the host of a DATABASE_URL that accepts writes.
- * - Several hosts: tries all at once, so that a host that does not answer causes no delay (docs/decisions/0045).
+ * - Several hosts: tries all at once, so that a host that does not answer causes no delay (docs/decisions/0019).
  * - One host: asks whether it accepts writes only if `target_session_attrs` is set. Otherwise its error is thrown unchanged.
  * If no host can be used, throws the error of a host that has refused the user, the password or the database name; if there is no
  * such host, a {@link DatabaseUnavailable} with every host's error.

@@ -17,7 +17,7 @@ import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { isLater, version } from '../version.ts';
 
-/** The previous version's program, which must be able to run on this version's tables (docs/decisions/0024). */
+/** The previous version's program, which must be able to run on this version's tables (docs/decisions/0020). */
 const previous = previousVersion();
 const skip =
   previous === null

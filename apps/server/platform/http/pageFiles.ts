@@ -12,7 +12,7 @@ const KEPT_DAYS = 30;
 /**
  * Stores the files of this server's build in the database, so that servers with another build can answer with them, and deletes old
  * files. The names of the files contain a hash of their content, so a stored file is never changed. To be called before the server
- * is ready: from then on, a browser with this server's page may ask any server for these files (decision 0046).
+ * is ready: from then on, a browser with this server's page may ask any server for these files (docs/decisions/0020).
  */
 export async function keepPageFiles(database: Kysely<Tables>, buildDir: string): Promise<void> {
   const folder = join(buildDir, 'static');

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { DocumentFault } from './storage.ts';
 
 /**
- * The format of an encrypted document (docs/decisions/0044): {@link MAGIC}, then the document in chunks. Each chunk is encrypted
+ * The format of an encrypted document (docs/decisions/0015): {@link MAGIC}, then the document in chunks. Each chunk is encrypted
  * with AES-256-GCM (NIST SP 800-38D) and followed by its tag. The nonce contains the chunk's number and whether the chunk is the
  * last one, as in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its
  * Nonce-Reuse Misuse-Resistance", 2015). A data key encrypts only one document, so no nonce is used twice.
