@@ -370,7 +370,7 @@ create index shipment_by_session on shipment (session_uuid);
 
 -- ── Letters
 
--- A letter by email. Its id is its Message-ID. What it says is read when it is sent.
+-- A letter by email. What it says is read when it is sent.
 create table letter (
   id uuid primary key default gen_random_uuid(),
   kind text not null,
