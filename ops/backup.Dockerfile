@@ -1,5 +1,5 @@
 # Induct's command line with PostgreSQL's client tools, to back up and restore: the service backup of compose.yaml, and
-# docs/operations.md, "Backup and restore". POSTGRES is the major version of the server.
+# docs/run.md, "Back up". POSTGRES is the major version of the server.
 ARG INDUCT=induct:latest
 ARG POSTGRES=18
 FROM ${INDUCT} AS induct

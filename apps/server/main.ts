@@ -63,9 +63,7 @@ async function main(): Promise<void> {
     }
   });
   if (config.mode === 'live' && config.documentKeys === null)
-    log.warn(
-      'documents are not encrypted: DOCUMENT_KEY is not set (docs/operations.md, "Encrypted documents")',
-    );
+    log.warn('documents are not encrypted: DOCUMENT_KEY is not set (docs/run.md, "Encrypt documents")');
   server = await run(wired, {
     ...(config.mode === 'live' || hasPage ? { webBuild } : {}),
     ...(room ? { room } : {}),

@@ -52,7 +52,7 @@ export type FieldRules = Record<CrmField, FieldRule>;
 
 /**
  * The rules for a society that configures no rules. They use HubSpot's built-in properties, and the properties that societies
- * create as docs/integrations.md says.
+ * create as docs/reference.md says.
  */
 export const defaultFieldRules: FieldRules = {
   firstName: { property: 'firstname', write: 'overwrite' },

@@ -5,7 +5,7 @@ import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
 import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
 
-// Tests what must hold on every screen, including promises of docs/accessibility.md that axe has no rule for.
+// Tests what must hold on every screen, including what WCAG 2.2 AA requires and axe has no rule for.
 
 /** Sets the text size, as a reader can in the browser. */
 async function setRootFontSize(page: Page, size: string): Promise<void> {

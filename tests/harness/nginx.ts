@@ -9,13 +9,13 @@ import { until } from './until.ts';
 
 export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
-const operations = join(import.meta.dirname, '../../docs/operations.md');
+const deploy = join(import.meta.dirname, '../../docs/deploy.md');
 
-/** Starts nginx with the configuration in docs/operations.md, but without TLS. It is a proxy for two servers on these ports. */
+/** Starts nginx with the configuration in docs/deploy.md, but without TLS. It is a proxy for two servers on these ports. */
 export async function startNginx(servers: readonly [number, number]) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
   const port = (await freePort())!;
-  const example = /```nginx\n([\s\S]*?)```/.exec(readFileSync(operations, 'utf8'))![1]!;
+  const example = /```nginx\n([\s\S]*?)```/.exec(readFileSync(deploy, 'utf8'))![1]!;
   const site = example
     .replace('127.0.0.1:3000', `127.0.0.1:${servers[0]}`)
     .replace('127.0.0.1:3001', `127.0.0.1:${servers[1]}`)

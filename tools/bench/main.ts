@@ -15,7 +15,7 @@ import { benchmarkSoak } from './benchmarks/soak.ts';
 import { benchmarkStrangers } from './benchmarks/strangers.ts';
 import { benchmarkUploads } from './benchmarks/uploads.ts';
 import { type BenchmarkName, names, readOptions } from './options.ts';
-import { keepSection } from './report.ts';
+import { keepSection, type Section } from './report.ts';
 import type { Bench } from './world.ts';
 
 /**
@@ -23,7 +23,7 @@ import type { Bench } from './world.ts';
  * benchmark.
  */
 
-const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
+const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<Section>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,
   rush: benchmarkRush,
@@ -69,10 +69,10 @@ async function main(): Promise<void> {
       mkdirSync(own, { recursive: true, mode: 0o700 });
       scope.onEnd(() => rmSync(own, { recursive: true, force: true }));
       const bench: Bench = { options, scope, folder: own, say: (line) => console.log(line) };
-      const text = await Promise.race([benchmarks[name](bench), ended]);
+      const { kept, details } = await Promise.race([benchmarks[name](bench), ended]);
       await scope.end();
-      keepSection(resolve(root, options.out), name, text);
-      console.log(`\n${text}\n\nWritten to ${options.out}.`);
+      keepSection(resolve(root, options.out), name, kept);
+      console.log(`\n${kept}\n\n${details}\n\nWithout its tables this is written to ${options.out}.`);
     }
   } finally {
     await everything.end();

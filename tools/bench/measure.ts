@@ -84,5 +84,5 @@ export function flatMemory(samples: readonly number[], during: string): Verdict 
   const half = Math.ceil(steady.length / 2);
   const [first, second] = [spreadOf(steady.slice(0, half)), spreadOf(steady.slice(half))];
   const growth = spreadOf([(100 * second.median) / first.median - 100]);
-  return atMost(`memory in the second half of ${during}, more than in the first (%)`, 5, growth);
+  return atMost(`memory in the second half of ${during}, above the first (%)`, 5, growth);
 }

@@ -23,14 +23,14 @@ test('a round that other programs disturbed does not count, unless too few were 
   assert.deepEqual(kept([0.1, 0.9, 0.8]), [0.1, 0.9, 0.8]);
 });
 
-test('a benchmark run alone replaces its own section, the others stay, and what nobody measured goes', (t) => {
+test('a benchmark run alone replaces its own section, and the others stay', (t) => {
   const file = join(temporaryFolder(t), 'results.md');
-  writeFileSync(file, '# Results\n\nAll budgets were met.\n');
+  writeFileSync(file, '# Results\n\nAll budgets were met.\n\n## Cluster\n');
   keepSection(file, 'uploads', '## Uploads\n\nold');
   keepSection(file, 'server', '## Server\n\n| a | b |');
   keepSection(file, 'uploads', '## Uploads\n\nnew, with $& and $1');
   const text = readFileSync(file, 'utf8');
-  assert.deepEqual(text.match(/^## .*$/gm), ['## Server', '## Uploads']);
+  assert.deepEqual(text.match(/^## .*$/gm), ['## Server', '## Uploads', '## Cluster']);
   assert.match(text, /\| a \| b \|/);
   assert.match(text, /new, with \$& and \$1/);
   assert.doesNotMatch(text, /old|were met/);

@@ -1,14 +1,22 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus } from 'node:os';
 import { dirname } from 'node:path';
 import type { Spread } from './numbers.ts';
 import { type BenchmarkName, names } from './options.ts';
 
 const HEAD = `# Results
 
-Written by \`npm run bench\`, each section by its own benchmark, on the machine and day that it names. What is measured and how:
-[docs/performance.md](../docs/performance.md). Compare ratios, never absolute figures: machines drift.
+\`npm run bench\` writes a section for each benchmark. Servers run as in production, on an embedded PostgreSQL with
+\`fsync\`, beside stand-ins for providers. A floor (\`tools/bench/floor\`) is a minimal program for the same work. Figures are medians, in
+brackets the least and the greatest. Rounds with other programs on over a quarter of a core do not count. Machines drift: compare ratios
+of one machine and day.
 `;
+
+/** The results of a benchmark: `kept` is written to the file, `details` are printed only. */
+export interface Section {
+  kept: string;
+  details: string;
+}
 
 /** A budget and whether it was met. */
 export interface Verdict {
@@ -26,22 +34,26 @@ export function atLeast(what: string, least: number, measured: Spread): Verdict 
   return { what, budget: `≥ ${figure(least)}`, measured: spread(measured), isMet: measured.median >= least };
 }
 
-/** Returns a section of the results: date and machine, the verdicts, then paragraphs and tables. */
-export function section(title: string, verdicts: readonly Verdict[], ...rest: readonly string[]): string {
+/** Returns a section of the results. Date, machine, `how` and the verdicts are kept. */
+export function section(
+  title: string,
+  verdicts: readonly Verdict[],
+  how: string,
+  ...details: readonly string[]
+): Section {
   const machine = [
     new Date().toISOString().slice(0, 10),
     `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown processor'}`,
-    `${Math.round(totalmem() / 2 ** 30)} GB`,
-    `${process.platform} ${release().split('-')[0]}`,
     `Node ${process.versions.node}`,
   ].join(', ');
-  const rows = verdicts.map(({ what, budget, measured, isMet }) => [
-    what,
-    budget,
-    measured,
-    isMet ? 'met' : '**missed**',
-  ]);
-  return [`## ${title}`, machine, table(['Budget', '', 'measured', ''], rows), ...rest].join('\n\n');
+  const lines = verdicts.map(
+    ({ what, budget, measured, isMet }) =>
+      `- ${what}: ${measured}; budget ${budget}${isMet ? '' : ', **missed**'}`,
+  );
+  return {
+    kept: [`## ${title}`, `${machine}. ${how}`, lines.join('\n')].join('\n\n'),
+    details: details.join('\n\n'),
+  };
 }
 
 /** Returns a Markdown table. The first column is text, the others are figures. */
@@ -72,19 +84,15 @@ export function megabytes(bytes: number): string {
 }
 
 /**
- * Writes a benchmark's section into the file, in place of the section's previous text. Keeps the other sections, and puts all in
- * the order of the benchmarks.
+ * Writes a benchmark's section into the file, in place of the section's previous text. Keeps the other sections, and puts those of
+ * benchmarks first, in their order.
  */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const sections = new Map(
-    [...before.matchAll(/<!-- (\w+) -->\n([\s\S]*?)\n<!-- \/\1 -->/g)].map(([, key, body]) => [key!, body!]),
-  );
-  sections.set(name, text.trim());
-  const bodies = names.flatMap((each) => {
-    const body = sections.get(each);
-    return body === undefined ? [] : [`<!-- ${each} -->\n${body}\n<!-- /${each} -->\n`];
-  });
+  const [, ...kept] = before.split(/^(?=## )/m);
+  const sections = new Map(kept.map((each) => [/^## (\w+)/.exec(each)![1]!.toLowerCase(), each]));
+  sections.set(name, text);
+  const bodies = [...new Set([...names, ...sections.keys()])].flatMap((each) => sections.get(each) ?? []);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, [HEAD, ...bodies].join('\n'));
+  writeFileSync(file, [HEAD, ...bodies.map((body) => `${body.trim()}\n`)].join('\n'));
 }

@@ -57,20 +57,21 @@ test('the image of backups has the settings of the servers, and the journal of e
   for (const name of alike) assert.deepEqual(config[name], ofServer[name], name);
   for (const volume of server1!.volumes!) assert.ok(backup!.volumes!.includes(volume), volume);
   const inServer = /docker compose (?:exec|run) .*?(server\d) node apps\/server\/operator\.ts/g;
-  const named = new Set([...read('docs/operations.md').matchAll(inServer)].map(([, server]) => server));
+  const documents = ['deploy', 'run', 'staff'].map((name) => read(`docs/${name}.md`)).join('\n');
+  const named = new Set([...documents.matchAll(inServer)].map(([, server]) => server));
   assert.deepEqual([...named], ['server1']);
   assert.equal(backup!.build!.args.INDUCT, server1!.image);
 
-  // The operations guide also shows how to run server and backup by `docker run`. There, too, the backup must have every volume and
+  // The documents also show how to run server and backup by `docker run`. There, too, the backup must have every volume and
   // env file of the server.
-  const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
-  const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
+  const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/deploy.md'))!;
+  const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/run.md'))!;
   for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
     assert.ok(saving.includes(option!), option);
 });
 
 test('the nightly backup with compose is named by its minute, and one that failed removes nothing', (t) => {
-  const [, line] = /^30 9 \* \* \* root (.*)$/m.exec(read('docs/operations.md'))!;
+  const [, line] = /^30 9 \* \* \* root (.*)$/m.exec(read('docs/run.md'))!;
   const folder = temporaryFolder(t);
   const backups = join(folder, 'backups');
   const docker = join(folder, 'docker');
@@ -104,7 +105,7 @@ const openssl = findProgram('openssl');
 test('the certificate for Mailpit is one that a server trusts for its name', {
   skip: !openssl && 'openssl is not installed',
 }, (t) => {
-  const [command] = /^mkdir -p mailpit && openssl .*$/m.exec(read('docs/operations.md'))!;
+  const [command] = /^mkdir -p mailpit && openssl .*$/m.exec(read('docs/deploy.md'))!;
   const folder = temporaryFolder(t);
   const made = spawnSync('/bin/sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
   assert.equal(made.status, 0, made.stderr);
@@ -126,7 +127,7 @@ test('no log grows for ever', () => {
     assert.match(options!['max-size']!, /^\d+m$/, name);
     assert.match(options!['max-file']!, /^\d+$/, name);
   }
-  const [command] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
+  const [command] = /^docker run -d [^`]*?induct:/m.exec(read('docs/deploy.md'))!;
   assert.match(command, /--log-opt max-size=\d+m --log-opt max-file=\d+/);
 });
 
@@ -136,8 +137,9 @@ test('each server of a machine has a port of its own for its metrics, which only
       new RegExp(`^127\\.0\\.0\\.1:(\\d+):${environment!.METRICS_PORT}$`).exec(ports!.join()) ?? [];
     return port;
   });
-  const operations = read('docs/operations.md');
-  const units = [...operations.matchAll(/^echo METRICS_PORT=(\d+) > \/etc\/induct-(\d+)\.env$/gm)];
+  const units = [
+    ...read('docs/deploy.md').matchAll(/^echo METRICS_PORT=(\d+) > \/etc\/induct-(\d+)\.env$/gm),
+  ];
   assert.deepEqual(
     units.map(([, , instance]) => instance),
     ['3000', '3001'],
@@ -150,14 +152,16 @@ test('each server of a machine has a port of its own for its metrics, which only
     unit,
     /^EnvironmentFile=\/etc\/induct\.env\n(?:#.*\n)?EnvironmentFile=-\/etc\/induct-%i\.env$/m,
   );
-  for (const port of ports) assert.ok(operations.includes(`'127.0.0.1:${port}'`), port);
+  for (const port of ports) assert.ok(read('docs/run.md').includes(`'127.0.0.1:${port}'`), port);
 });
 
 test('what is built by the docs and the example of an env file has the name of this version', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   assert.equal(exampleEnv.INDUCT_VERSION, version);
   const tags = [
-    ...read('docs/operations.md').matchAll(/\b(?:induct|induct-backup):(\d+\.\d+\.\d+)|VERSION=(\d\S+)/g),
+    ...(read('docs/deploy.md') + read('docs/run.md')).matchAll(
+      /\b(?:induct|induct-backup):(\d+\.\d+\.\d+)|VERSION=(\d\S+)/g,
+    ),
   ];
   assert.ok(tags.length > 2);
   for (const [text, tag, argument] of tags) assert.equal(tag ?? argument, version, text);
@@ -288,7 +292,7 @@ test('whatever stops a server waits as long as it may take, and its database has
 });
 
 test('both proxies let the same calls be large: those that take documents', () => {
-  const example = /location ~ (\S+) \{/.exec(read('docs/operations.md'))![1]!;
+  const example = /location ~ (\S+) \{/.exec(read('docs/deploy.md'))![1]!;
   assert.deepEqual(
     [...read('ops/Caddyfile').matchAll(/path_regexp (\S+)$/gm)].map(([, pattern]) => pattern),
     [example, example],

@@ -19,7 +19,7 @@ import { type Run, startMachine } from './machine.ts';
 
 /**
  * The reason why the test is skipped; false if it runs. It runs in `npm run test:image` and `npm run test:long` only, since it
- * lasts a minute and occupies the ports that docs/operations.md names.
+ * lasts a minute and occupies the ports that docs/deploy.md names.
  */
 const skip =
   (!isLong && 'it takes the ports of the documents: npm run test:image') ||
@@ -29,13 +29,15 @@ const skip =
     'this system gives no namespaces (unshare, Linux)') ||
   lacksPostgres;
 
-const operations = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+const documents = ['deploy.md', 'run.md']
+  .map((name) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8'))
+  .join('\n');
 
-/** Finds the only code block of docs/operations.md that contains `text`. Returns its lines, each of which is a command. */
+/** Finds the only code block of docs/deploy.md and docs/run.md that contains `text`. Returns its lines, each of which is a command. */
 function documented(text: string): string[] {
-  const blocks = [...operations.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
+  const blocks = [...documents.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
   const found = blocks.filter((block) => block.includes(text));
-  assert.equal(found.length, 1, `one block of operations.md has "${text}"`);
+  assert.equal(found.length, 1, `one block of the documents has "${text}"`);
   return found[0]!.replaceAll('\\\n', '').trim().split('\n');
 }
 
@@ -62,7 +64,7 @@ async function whenReady(port: number): Promise<void> {
   });
 }
 
-test('the commands under "With systemd" start two servers that take a join, come back when they die, and save a night', {
+test('the commands under "Without containers: systemd" start two servers that take a join, come back when they die, and save a night', {
   skip,
 }, async (t: TestContext) => {
   for (const port of [3000, 3001, 9464, 9465])
@@ -84,7 +86,7 @@ test('the commands under "With systemd" start two servers that take a join, come
     assert.match(metrics, /^induct_database_up 1$/m);
   }
 
-  // A staff command, as docs/operations.md writes it.
+  // A staff command, as docs/deploy.md writes it.
   const staff = (words: string) => `${documented('systemd-run')[0]!.replace(/ doctor$/, '')} ${words}`;
   // The doctor reports that the providers do not accept invented keys. Everything else is in order.
   const doctor = await run(staff('doctor'));
@@ -120,7 +122,7 @@ test('the commands under "With systemd" start two servers that take a join, come
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // The unit's PATH names the tools of one PostgreSQL version. docs/operations.md says to change that to the installed version,
+    // The unit's PATH names the tools of one PostgreSQL version. docs/run.md says to change that to the installed version,
     // as this line does.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),

@@ -24,7 +24,13 @@ const typed: Record<string, string> = {
     EMAIL: 'jordan@example.com',
     R: 'unreadable',
   },
-  ...{ CONTACT: '101', CONTACT_ID: '101', PAYMENT_INTENT: 'pi_1', FILE: 'no-such-file' },
+  ...{
+    CONTACT: '101',
+    CONTACT_ID: '101',
+    PAYMENT_INTENT: 'pi_1',
+    FILE: 'no-such-file',
+    URL: 'https://join.society.example/registration/102/init?exp=1&sig=1',
+  },
 };
 
 interface Documented {

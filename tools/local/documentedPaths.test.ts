@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -43,6 +43,74 @@ test('a file or folder that is not there is noticed, with its folder or without'
   );
 });
 
+/** Files that may point to a document: `[text](path#anchor)` in Markdown, and `docs/name.md, "Heading"` anywhere. */
+const sources = [
+  ...globSync('{*.md,*.yaml,*.json,Dockerfile}', {
+    cwd: root,
+    exclude: ['package-lock.json'],
+  }),
+  ...globSync(`{${folders}}/**/*.{ts,tsx,mjs,sql,md,yaml,yml,cfg,service,timer,example,Dockerfile}`, {
+    cwd: root,
+    exclude: ['**/node_modules', '**/dist'],
+  }),
+  'ops/Caddyfile',
+];
+
+/** Returns the headings of a Markdown file as GitHub's anchors; null if there is no such file. */
+function anchorsOf(path: string): Set<string> | null {
+  if (!existsSync(path)) return null;
+  if (!path.endsWith('.md')) return new Set();
+  const text = readFileSync(path, 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
+  return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!)));
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** Returns the pointers to documents or their headings in a file's text that lead nowhere. */
+function deadPointers(source: string, text: string): string[] {
+  const unwrapped = text.replaceAll(/\n\s*(?:\*|\/\/|#|--)?\s*/g, ' ');
+  const links = source.endsWith('.md')
+    ? [...text.matchAll(/\]\((?!\w+:)([^)\s#{]*)(?:#([^)\s]+))?\)/g)].map(([all, path, anchor]) => ({
+        all,
+        path: path === '' ? source : join(dirname(source), path!),
+        anchor,
+      }))
+    : [];
+  const named = [
+    ...unwrapped.matchAll(/\b((?:docs\/[\w/-]+|README|CONTRIBUTING|SECURITY)\.md)(?:,? "([^"]+)")?/g),
+  ].map(([all, path, heading]) => ({ all, path: path!, anchor: heading && anchorOf(heading) }));
+  return [...links, ...named]
+    .filter(({ path, anchor }) => {
+      const anchors = anchorsOf(join(root, path));
+      return !anchors || (anchor !== undefined && !anchors.has(anchor));
+    })
+    .map(({ all }) => `${source}: ${all}`);
+}
+
+test('every pointer to a document, in pages, code and configuration, leads to a file and a heading that exist', () => {
+  assert.ok(sources.length > 500);
+  const dead = sources
+    .filter((source) => !source.endsWith('documentedPaths.test.ts'))
+    .flatMap((source) => deadPointers(source, readFileSync(join(root, source), 'utf8')));
+  assert.deepEqual(dead, []);
+});
+
+test('a pointer to a document or a heading that does not exist is noticed', () => {
+  assert.deepEqual(
+    deadPointers('docs/run.md', '[a](nowhere.md), [b](#nothing), [c](deploy.md#ipv6), [d](https://a.b)'),
+    ['docs/run.md: ](nowhere.md)', 'docs/run.md: ](#nothing)'],
+  );
+  assert.deepEqual(
+    deadPointers('a.ts', '// docs/none.md; docs/run.md, "Back\n// up"; docs/run.md, "Nothing"'),
+    ['a.ts: docs/none.md', 'a.ts: docs/run.md, "Nothing"'],
+  );
+});
+
 test('CONTRIBUTING.md says of every room of the server what is there', () => {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const rooms = globSync('apps/server/*/', { cwd: root, exclude: ['**/dist'] }).map((path) => basename(path));
@@ -66,12 +134,7 @@ function lostDecisions(text: string): string[] {
 test('every decision that is mentioned exists, and their numbers have no gaps', () => {
   const files = globSync([`{${folders.join()}}/**/*.{ts,tsx,mjs,sql,md,yaml}`, '*.{md,yaml}', 'Dockerfile'], {
     cwd: root,
-    exclude: [
-      '**/node_modules',
-      '**/dist',
-      // These pages are being replaced.
-      'docs/{changing,integrations,operations,performance,privacy,scaling}.md',
-    ],
+    exclude: ['**/node_modules', '**/dist'],
   });
   const lost = files.flatMap((file) =>
     lostDecisions(readFileSync(join(root, file), 'utf8')).map((mention) => `${file}: ${mention}`),

@@ -6,13 +6,13 @@ import { settingNames } from './settings.ts';
 
 test('every setting that the server reads is documented', () => {
   const root = resolve(import.meta.dirname, '../..');
-  const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const reference = readFileSync(join(root, 'docs/reference.md'), 'utf8');
   const names = settingNames();
   assert.ok(names.includes('PUBLIC_URL') && names.includes('LINK_SECRET_ALSO'), `${names}`);
-  // The commands that start stand-ins set the `…_EMULATOR_…` settings by themselves, so docs/operations.md need not name these.
+  // The commands that start stand-ins set the `…_EMULATOR_…` settings by themselves, so docs/reference.md need not name these.
   const documented = names.filter((name) => !/_EMULATOR_/.test(name));
   assert.deepEqual(
-    documented.filter((name) => !operations.includes(`\`${name}\``)),
+    documented.filter((name) => !reference.includes(`\`${name}\``)),
     [],
   );
 });

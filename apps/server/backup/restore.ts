@@ -189,7 +189,7 @@ async function examineSchema(client: pg.Client, schema: string): Promise<void> {
   const { first, is_empty } = rows[0]!;
   if (!is_empty)
     throw new BackupFault(
-      `The database is not empty (schema ${schema}), and nothing in it is overwritten: stop the servers, and name a new database or empty this one (docs/operations.md, "Backup and restore").`,
+      `The database is not empty (schema ${schema}), and nothing in it is overwritten: stop the servers, and name a new database or empty this one (docs/run.md, "Restore").`,
     );
   if (first !== schema)
     throw new BackupFault(

@@ -640,7 +640,7 @@ test('a stand-in needs neither an endpoint nor a domain', () => {
 });
 
 test('every property that the documents name is needed, and every needed one is named there', () => {
-  const document = readFileSync(new URL('../../../docs/integrations.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../../docs/reference.md', import.meta.url), 'utf8');
   const table = document.slice(document.indexOf('| property |'));
   const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(2);
   const named = rows.flatMap((row) =>

@@ -153,7 +153,7 @@ function ofDatabaseLink({ database, keys, mode }: Facts): Finding[] {
   if (isNear(address))
     return [finding.ok(`${what}. It leads to ${address}, on this machine or in a private network of yours.`)];
   const danger = tls === 'none' ? 'can read all of it' : 'can pretend to be the database';
-  const text = `${what}: whoever is on the way to ${address} ${danger}. Add sslmode=verify-full&sslrootcert=FILE to DATABASE_URL (docs/operations.md, "TLS to the database").`;
+  const text = `${what}: whoever is on the way to ${address} ${danger}. Add sslmode=verify-full&sslrootcert=FILE to DATABASE_URL (docs/reference.md, "TLS to the database").`;
   return [keys.live || mode === 'live' ? finding.missing(text) : finding.ok(text)];
 }
 
@@ -172,7 +172,7 @@ function ofStorage({ place, answer, mayRefuseChecksums, isOnlyLarge }: Facts['st
   return storage.missing(
     isOnlyLarge
       ? `Files up to 5 MiB can be kept in ${place}, larger ones, which are uploaded in parts, cannot (${reason}).${repair}`
-      : `They cannot be kept in ${place} (${reason}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.${repair}`,
+      : `They cannot be kept in ${place} (${reason}). Check STORAGE_URL; docs/reference.md, "A bucket for documents", has the permissions of a bucket.${repair}`,
   );
 }
 

@@ -78,7 +78,7 @@ export function ofHubspot({
     absent.length === 0
       ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
       : fields.missing(
-          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types. ${lackingMeans(absent, laterProperties)}`,
+          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; their types: docs/reference.md, "HubSpot's properties". ${lackingMeans(absent, laterProperties)}`,
         ),
   ];
 }

@@ -8,7 +8,9 @@ export function ofMail({ mail }: Facts): Finding[] {
   const server = about('Mail server');
   if (mail === null)
     return [
-      server.ok('MAIL=elsewhere: the society sends its letters by other means (docs/integrations.md).'),
+      server.ok(
+        'MAIL=elsewhere: the society sends its letters by other means (docs/reference.md, "Letters by other means").',
+      ),
     ];
   const { connection, domain } = mail;
   const found =

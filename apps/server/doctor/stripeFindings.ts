@@ -118,7 +118,7 @@ function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }:
   if ('refused' in endpoints)
     return [
       webhook.unknown(
-        `This key may not list webhook endpoints (${endpoints.refused.message}). Give it Read for Webhook Endpoints, or compare ${WEBHOOKS_PAGE} with docs/integrations.md.`,
+        `This key may not list webhook endpoints (${endpoints.refused.message}). Give it Read for Webhook Endpoints, or compare ${WEBHOOKS_PAGE} with docs/reference.md, "Stripe".`,
       ),
     ];
   const found = endpoints.said.filter(({ url }) => webhookUrls.includes(url));
@@ -178,7 +178,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
     : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
 }
 
-/** Reports whether the account offers Link. The card forms switch Link off in either case (docs/integrations.md). */
+/** Reports whether the account offers Link. The card forms switch Link off in either case: Link may pay by a bank account under the name of a card. */
 function ofLink({ stripe: { offersLink } }: Facts): Finding {
   const link = about('Link');
   if ('down' in offersLink) return link.unknown(`Stripe does not answer (${offersLink.down}). Try again.`);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * The counters of this process, for Prometheus (docs/operations.md, "Watching"). They are counted in any case, since that costs
+ * The counters of this process, for Prometheus (docs/reference.md, "Metrics"). They are counted in any case, since that costs
  * next to nothing, but served only if METRICS_PORT is set. Labels have few values, all from our code: never a person, a session or
  * a path.
  */

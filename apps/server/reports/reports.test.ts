@@ -176,7 +176,7 @@ test('notices about other things do not keep a new kind from being told', async 
   await server.deps.database.insertInto('staff_notice').values(others).execute();
   await send([modern('https://evil.example/card.js')]);
   const [told, ...more] = (await notices()).slice(NOTICES_A_DAY);
-  assert.match(told!, /^Browsers block https:\/\/evil\.example .* how to tell\.$/);
+  assert.match(told!, /^Browsers block https:\/\/evil\.example .* "What browsers report"\.$/);
   assert.deepEqual(more, []);
 });
 

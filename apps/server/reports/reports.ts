@@ -164,8 +164,8 @@ function kindsIn(reported: Reported[]): Reported[] {
 /** Returns the notice about a new kind of report. */
 function noticeOf({ kind, directive, blocked, page }: Reported): string {
   return kind === 'broken'
-    ? `A page broke in a browser: ${blocked} (${directive}, first on ${page}). This is the first report of it. It is a fault of ours, or of the browser: docs/operations.md says how to tell.`
-    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}). This is the first report of it. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.`;
+    ? `A page broke in a browser: ${blocked} (${directive}, first on ${page}). This is the first report of it. It is a fault of ours, or of the browser: docs/run.md, "What browsers report".`
+    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}). This is the first report of it. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/run.md, "What browsers report".`;
 }
 
 /** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */

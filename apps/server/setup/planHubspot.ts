@@ -12,7 +12,11 @@ export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Pr
   const provider = 'HubSpot';
   const existing = await propertiesOf(hubspot);
   if (typeof existing === 'string')
-    return { provider, steps: [{ text: `${existing} See docs/integrations.md.`, apply: null }], inOrder: [] };
+    return {
+      provider,
+      steps: [{ text: `${existing} See docs/reference.md, "HubSpot's properties".`, apply: null }],
+      inOrder: [],
+    };
   const plan = planProperties(existing, wantedProperties(rules));
   const steps: SetupStep[] = [
     ...plan.create.map((property) => ({

@@ -74,7 +74,7 @@ function createEndpoint(url: string, registry: StripeRegistry): SetupStep {
 function unread(permission: string, answer: { refused: { message: string } } | { down: string }): SetupStep {
   const why = 'down' in answer ? answer.down : answer.refused.message;
   return {
-    text: `Stripe does not tell ${permission} (${why}). Give the key Write for them, or set them up by hand: docs/integrations.md.`,
+    text: `Stripe does not tell ${permission} (${why}). Give the key Write for them, or set them up by hand: docs/reference.md, "Stripe".`,
     apply: null,
   };
 }

@@ -376,10 +376,10 @@ test('every alert fires by its cause, and none without one', { skip: lacksPromto
 });
 
 test('every alert has a cause in these tests, and a line for who is woken by it', () => {
-  const operations = readFileSync(join(ops, '../docs/operations.md'), 'utf8');
+  const reference = readFileSync(join(ops, '../docs/reference.md'), 'utf8');
   const names = rules.map(({ alert }) => alert);
   assert.deepEqual([...new Set(causes.flatMap(({ fires }) => fires))].sort(), names.toSorted());
-  for (const name of names) assert.match(operations, new RegExp(`^\\| \`${name}\` \\| .+ \\| .+ \\|$`, 'm'));
+  for (const name of names) assert.match(reference, new RegExp(`^\\| \`${name}\` \\| .+ \\| .+ \\|$`, 'm'));
 });
 
 test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, async (t) => {

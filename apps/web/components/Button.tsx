@@ -3,7 +3,7 @@ import styles from './ui.module.css';
 
 /**
  * A button. While busy it is disabled and shows the text `busy`. Its content is in an element that is replaced as a
- * whole, for pages that the browser translates (docs/accessibility.md).
+ * whole, for pages that the browser translates (CONTRIBUTING.md, "Habits").
  */
 export function Button({
   variant = 'main',

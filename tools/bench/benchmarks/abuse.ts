@@ -5,7 +5,7 @@ import type { AbuseFigures, AbuseJob } from '../abuser.ts';
 import { compare } from '../compare.ts';
 import { openLoop } from '../load.ts';
 import { percentile, spreadOf } from '../numbers.ts';
-import { atMost, figure, section, table } from '../report.ts';
+import { atMost, figure, type Section, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
@@ -15,7 +15,7 @@ const JOINS = 100;
  * The benchmark `abuse`: times a hundred joins alone, then a hundred joins while strangers hold connections open, guess invite
  * codes and send requests that are too large.
  */
-export async function benchmarkAbuse(bench: Bench): Promise<string> {
+export async function benchmarkAbuse(bench: Bench): Promise<Section> {
   const { isQuick } = bench.options;
   const overMs = isQuick ? 5_000 : 20_000;
   const world = await startWorld(bench);
@@ -77,7 +77,7 @@ export async function benchmarkAbuse(bench: Bench): Promise<string> {
       atMost('joins that failed beside abuse or alone', 0, spreadOf([failed])),
       atMost('p95 of a join beside abuse, times that without', 2, compared.ratio('a join, p95')),
     ],
-    `${JOINS} joins over ${overMs / 1000} s. Strangers ask for ${job.connections} connections that say nothing or never end, guess ${job.guesses} codes from ${job.addresses} addresses, 64 at a time, then send ${job.floods} bodies of 2 MB and as many headers of 100 kB; after ${job.limitMs / 1000} s the rest is left out. Limits are on. Their process has the lowest priority.`,
+    `${JOINS} joins in ${overMs / 1000} s, alone and beside ${last.connections} held connections, ${job.guesses} guessed codes from ${job.addresses} addresses, ${job.floods} bodies of 2 MB and as many headers of 100 kB.`,
     table(
       ['strangers', ''],
       [

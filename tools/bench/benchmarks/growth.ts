@@ -1,14 +1,14 @@
 import { fillDatabase } from '../../../tests/harness/fillDatabase.ts';
 import { compare } from '../compare.ts';
 import { measure, runMetrics } from '../measure.ts';
-import { atMost, figure, section } from '../report.ts';
+import { atMost, figure, type Section, section } from '../report.ts';
 import { makeOurDatabase, type Subject, startOurs } from '../subjects.ts';
 import { type Bench, startWorld, type World } from '../world.ts';
 
 const CONCURRENCY = 16;
 
 /** The benchmark `growth`: compares the joins on a small database with those on a large one. */
-export async function benchmarkGrowth(bench: Bench): Promise<string> {
+export async function benchmarkGrowth(bench: Bench): Promise<Section> {
   const { options } = bench;
   const world = await startWorld(bench);
   const [few, many] = options.sessions;
@@ -24,7 +24,7 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
   return section(
     'Growth',
     [atMost(`CPU a join with ${many} sessions, times that with ${few}`, 1.2, ratio('CPU ms a join'))],
-    `The eight calls that ask no provider. A session takes ${figure(large.bytes / many / 1000)} kB on disk.`,
+    `The same calls, 16 joiners at a time. A session takes ${figure(large.bytes / many / 1000)} kB on disk.`,
     report,
   );
 }

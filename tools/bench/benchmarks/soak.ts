@@ -1,6 +1,6 @@
 import { closedLoop } from '../load.ts';
 import { flatMemory, sampleMemory } from '../measure.ts';
-import { figure, megabytes, section } from '../report.ts';
+import { figure, megabytes, type Section, section } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
@@ -17,7 +17,7 @@ const FASTEST = 1200;
 /**
  * The benchmark `soak`: keeps the server fully loaded for minutes, and lets it tell HubSpot of the joins. Memory must not grow.
  */
-export async function benchmarkSoak(bench: Bench): Promise<string> {
+export async function benchmarkSoak(bench: Bench): Promise<Section> {
   const { options, say } = bench;
   const minutes = options.minutes ?? 10;
   const world = await startWorld(bench);
@@ -42,6 +42,6 @@ export async function benchmarkSoak(bench: Bench): Promise<string> {
   return section(
     'Soak',
     [flatMemory(samples, `${minutes} minutes of full load`)],
-    `Joins up to their order, ${CONCURRENCY} at a time, and behind them what HubSpot’s stand-in is told. Joins/s in the first piece ${figure(rates[0]!)}, in the last ${figure(rates.at(-1)!)}. The most memory was ${megabytes(Math.max(...samples))}.`,
+    `Joins up to their order, ${CONCURRENCY} at a time, with the writes to HubSpot. Joins/s at first ${figure(rates[0]!)}, at last ${figure(rates.at(-1)!)}. Most memory: ${megabytes(Math.max(...samples))}.`,
   );
 }

@@ -6,7 +6,7 @@ import { contactIdOf } from '../flow.ts';
 import type { HostileJob } from '../hostileUploads.ts';
 import { openLoop } from '../load.ts';
 import { percentile } from '../numbers.ts';
-import { atMost, section } from '../report.ts';
+import { atMost, type Section, section } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
@@ -18,7 +18,7 @@ const OVER_MS = 5_000;
  * expensive to inspect are uploaded, which joiners must not notice. For comparison, the documents also go to a server that does
  * not inspect them (floor/multipart.ts).
  */
-export async function benchmarkStrangers(bench: Bench): Promise<string> {
+export async function benchmarkStrangers(bench: Bench): Promise<Section> {
   const world = await startWorld(bench);
   const ours = await startOurs(world, await makeOurDatabase(world), { settings: { LIMITS: 'off' } });
   const programOf = (path: string) => resolve(import.meta.dirname, '..', path);
@@ -82,7 +82,7 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
         alone.ratio('a join, p95'),
       ),
     ],
-    `Both come evenly over ${OVER_MS / 1000} s. The uploads: a JPEG of 19,000 scans, a Word document whose directory is a ring, one of 19,000 parts, one of as many parts as are inspected with a broken one at its end, and one that unpacks to 100 MB. All are refused; limits by address are off. The process that sends them has the lowest priority, since strangers’ machines are not ours.`,
+    `A hundred joins in ${OVER_MS / 1000} s, alone and beside ${COUNT} documents made to be costly; all are refused.`,
     alone.report,
     'What the machine itself spends on sending and receiving them: the same uploads to another process, which streams each to disk and looks at none.',
     floored.report,

@@ -7,7 +7,7 @@ import { memoryOf, watchOthers } from '../../../tests/harness/usage.ts';
 import { compare } from '../compare.ts';
 import { contactIdOf } from '../flow.ts';
 import { spreadOf } from '../numbers.ts';
-import { atLeast, atMost, section, type Verdict } from '../report.ts';
+import { atLeast, atMost, type Section, section, type Verdict } from '../report.ts';
 import { makeOurDatabase, type OurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld, type World, within } from '../world.ts';
 
@@ -27,7 +27,7 @@ interface Target {
  * The benchmark `uploads`: times the upload of large documents, one after the other. Compares Induct with a server that only
  * streams a form to disk (floor/multipart.ts). Also measures the peak memory for documents of two sizes.
  */
-export async function benchmarkUploads(bench: Bench): Promise<string> {
+export async function benchmarkUploads(bench: Bench): Promise<Section> {
   const { options } = bench;
   const bytes = (options.isQuick ? 64 : 1024) * MIB;
   const world = await startWorld(bench);
@@ -53,7 +53,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
   return section(
     'Uploads',
     [atLeast('MB/s synced to disk, of a bare multipart stream’s', 0.8, ratio('MB/s')), ...peaks],
-    'Resumes; ours are also hashed, inspected and written into the database.',
+    'One resume of 1 GiB at a time, beside `floor/multipart.ts`; ours are also hashed, inspected and recorded.',
     report,
   );
 }

@@ -20,7 +20,7 @@ export function readDatabaseUrl({ get, fault }: SettingReader): string | undefin
   const { searchParams } = new URL(addresses[0]!);
   if (searchParams.get('sslrootcert') === 'system')
     fault(
-      'DATABASE_URL says sslrootcert=system, which servers would take for a file of that name: name the file of the CAs (docs/operations.md, "TLS to the database").',
+      'DATABASE_URL says sslrootcert=system, which servers would take for a file of that name: name the file of the CAs (docs/reference.md, "TLS to the database").',
     );
   const wanted = searchParams.get('target_session_attrs');
   if (wanted !== null && !WRITABLE.includes(wanted))

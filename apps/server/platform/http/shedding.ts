@@ -68,7 +68,7 @@ const ofRoutes: Record<string, Priority | null> = {
 
 /**
  * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
- * progress, and last the calls of paying joiners (docs/operations.md, "Under load"). Must be registered after the hooks that set
+ * progress, and last the calls of paying joiners (docs/run.md, "Too much load"). Must be registered after the hooks that set
  * headers, so that refusals have these headers, too.
  */
 export function shedLoad(

@@ -88,7 +88,7 @@ export function lacksKey(name: string, id: string): DocumentFault {
   return new DocumentFault(
     `Document ${name} is encrypted with the key ${id}, which is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO.`,
     {
-      keyNotice: `Documents are encrypted with the key ${id}, which is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO, and cannot be read: docs/operations.md, "Encrypted documents".`,
+      keyNotice: `Documents are encrypted with the key ${id}, which is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO, and cannot be read: docs/run.md, "Encrypt documents".`,
     },
   );
 }
