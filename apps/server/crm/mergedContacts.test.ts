@@ -325,6 +325,26 @@ test('of two contacts who are both paying when they are merged one pays on, and 
   assert.deepEqual([(await contactOf(uuid)).contact_id, membership?.contact_id], [merged, merged]);
 });
 
+test('a checkout link that is being paid when its contact is merged is told beside a join of the same name and email', async () => {
+  const named = { firstname: 'Mina', lastname: 'Okoro', email: 'mina.okoro@example.com' };
+  const [kept, old] = [await person(named), await person({ firstname: 'Mina', lastname: 'Okoro' })];
+  const elsewhere = { firstName: 'Mina', lastName: 'Okoro', personalEmail: named.email };
+  const first = await paidJoin(server, server.client(), undefined, elsewhere);
+  const client = server.client();
+  const started = await client.call('initiateCheckout', { body: { hubspotContactId: old.id } });
+  const uuid = started.data.joinSessionUuid;
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await merge(kept.id, old.id);
+  await sync();
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).status, 200);
+  const [notice, ...more] = await noticesOf(server, uuid);
+  assert.match(notice!, new RegExp(`paid by somebody of the same name and email as join ${first.uuid}`));
+  assert.deepEqual(more, []);
+});
+
 test('all memberships of merged contacts that have ended are those of the one that they are now', async () => {
   const [one, two] = [await person(), await person()];
   const joins: string[] = [];

@@ -172,9 +172,9 @@ interface LockedSession {
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<Omit<LockedSession, 'contact_id'>>`
-    select uuid, ${presentPerson('session.person_id')} as person_id, programme, origin, revision, paying_since, session.details,
-      (select likeness from person where person.id = session.person_id) as likeness
-    from join_session session where uuid = ${uuid} for update`.execute(trx);
+    select uuid, person.id as person_id, programme, origin, revision, paying_since, session.details, likeness
+    from join_session session left join person on person.id = ${presentPerson('session.person_id')}
+    where uuid = ${uuid} for update of session`.execute(trx);
   const [session] = rows;
   if (!session) return undefined;
   const likeness = session.details ? likenessOf(session.details) : session.likeness;
