@@ -8,6 +8,7 @@ import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isPostcode, tidyPostcode } from '#core/postcode.ts';
 import { isMembershipType } from '#core/product.ts';
+import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
@@ -20,7 +21,7 @@ import type { ContactProfile, Origin } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { membershipFee } from '../session/members.ts';
-import { firstName, fullName, lastName, payerEmails, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, knownEmails, lastName, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
@@ -66,7 +67,7 @@ export async function checkoutDetails(
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: (session.sees_joiner && receiptEmail(session.emails)) || '',
+    billingEmail: (session.sees_joiner && receiptEmail(joinerEmails(session.known))) || '',
     nameProblem: session.sees_joiner
       ? await nameProblemAhead(deps, cleanText(session.full_name ?? ''))
       : null,
@@ -109,7 +110,7 @@ export async function checkoutDetails(
       revision: number;
       details: StudentDetails | null;
       profile: ContactProfile | null;
-      emails: (string | null)[];
+      known: KnownEmails;
       sees_joiner: boolean;
       full_name: string | null;
       first_name: string | null;
@@ -119,7 +120,7 @@ export async function checkoutDetails(
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, origin, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${payerEmails} as emails, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
+        programme, origin, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
         ${membershipFee} as membership_fee
       from join_session session left join person on person.id = session.person_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(

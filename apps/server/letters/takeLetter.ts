@@ -5,8 +5,8 @@ import type { OrderLine } from '#core/orderLine.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
 import { countsFor, type Holdings, isMember } from '#core/people.ts';
 import type { MembershipType } from '#core/product.ts';
+import { type KnownEmails, recipientsOf } from '#core/recipients.ts';
 import type { RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
-import { reminderKinds } from '#core/reminders.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
@@ -22,7 +22,7 @@ import {
   joinHolds,
   membershipFee,
 } from '../session/members.ts';
-import { firstName, letterEmails, payerEmails } from '../session/person.ts';
+import { firstName, knownEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 
 /** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
@@ -122,16 +122,28 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
 }
 
 /** A letter as it is read, with the facts that decide who is a member. */
-interface LetterRow extends Omit<Letter, 'isPayerMember'> {
+interface LetterRow extends Omit<Letter, 'isPayerMember' | 'emails'> {
+  email: string | null;
+  known: KnownEmails | null;
+  isByCheckoutLink: boolean;
   joiner: Holdings | null;
   isJoinProven: boolean;
   /** The other joins by which the person, or likely the same one, holds a membership, if the join is for one. */
   heldBeside: { isProven: boolean }[];
 }
 
-function letterOf({ joiner, isJoinProven, heldBeside, ...letter }: LetterRow): Letter {
+function letterOf({
+  email,
+  known,
+  isByCheckoutLink,
+  joiner,
+  isJoinProven,
+  heldBeside,
+  ...letter
+}: LetterRow): Letter {
   return {
     ...letter,
+    emails: recipientsOf({ kind: letter.kind, email, isByCheckoutLink, known }),
     held: isMember(joiner, 'joiner') ? [...letter.held, { type: 'membership', name: null }] : letter.held,
     isPayerMember: heldBeside.some((other) => countsFor(other, { isProven: isJoinProven })),
   };
@@ -143,10 +155,7 @@ function letterOf({ joiner, isJoinProven, heldBeside, ...letter }: LetterRow): L
  */
 const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
-    case when letter.email is not null then array[letter.email]
-      when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
-      when letter.kind = 'code' and session.origin = 'checkout' then ${payerEmails}
-      else ${letterEmails} end as emails,
+    letter.email, case when session.uuid is not null then ${knownEmails} end as known, coalesce(session.origin = 'checkout', false) as "isByCheckoutLink",
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination", session.proven_at is not null as "isProven",
     ${firstName} as "firstName", session.paid_at as "paidAt",
     ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
+import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { Declined } from '../providers/stripe/failures.ts';
-import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
+import { knownEmails, receiptEmail, shortName } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
 import { countingFailures } from './providerFailures.ts';
@@ -26,21 +27,21 @@ export async function readPayer(
     customer_id: string;
     payment_method_id: string | null;
     saves_card: boolean | null;
-    emails: (string | null)[];
+    known: KnownEmails;
     name: string | null;
     failures: number;
     pause: number;
   }>`
-    select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
+    select customer_id, payment_method_id, saves_card, ${knownEmails} as known,
       ${shortName} as name,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join person on person.id = session.person_id
     where session.uuid = ${uuid}`.execute(deps.database);
-  const { customer_id, payment_method_id, saves_card, emails, name, ...counted } = rows[0]!;
+  const { customer_id, payment_method_id, saves_card, known, name, ...counted } = rows[0]!;
   const card = {
     customerId: customer_id || null,
     paymentMethodId: payment_method_id,
-    email: receiptEmail(emails),
+    email: receiptEmail(joinerEmails(known)),
     name: name && cleanText(name),
   };
   return { card, savesCard: saves_card === true, ...counted };

@@ -6,11 +6,12 @@ import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
 import { type Holdings, orderRefusal } from '#core/people.ts';
+import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';
-import { firstName, lastName, payerEmails } from '../session/person.ts';
+import { firstName, knownEmails, lastName } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { pauseSeconds } from './cardFailures.ts';
@@ -23,7 +24,7 @@ export interface Order {
   /** Whether the intent must save the card: an upgrade will be offered after this order. */
   saveCard: boolean;
   /**
-   * The joiner's known email addresses ({@link payerEmails}); null for each that is missing. Empty if this browser is not shown who
+   * The joiner's known email addresses ({@link joinerEmails}); null for each that is missing. Empty if this browser is not shown who
    * the joiner is, since Stripe shows a receipt's email to whoever has the intent's client secret.
    */
   emails: (string | null)[];
@@ -70,7 +71,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     state: string;
     revision: number;
     upsell_product_id: number | null;
-    emails: (string | null)[];
+    known: KnownEmails | null;
     identity: JoinIdentity;
     attempts: number;
     recent_attempts: number;
@@ -82,7 +83,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id, case when ${seesJoiner(holding)} then ${payerEmails} else '{}' end as emails,
+    select state, revision, upsell_product_id, case when ${seesJoiner(holding)} then ${knownEmails} end as known,
       json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,
@@ -112,7 +113,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     totalCents: totalDueTodayCents,
     saveCard:
       !row.holdings.holdsUpgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
-    emails: row.emails,
+    emails: row.known === null ? [] : joinerEmails(row.known),
     identity: row.identity,
     attempts: row.attempts,
     providerFailures: row.provider_failures,

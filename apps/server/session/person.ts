@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ContactField } from '#core/contact.ts';
 import { providerEmail } from '#core/providerEmail.ts';
+import type { KnownEmails } from '#core/recipients.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
 /**
@@ -20,17 +21,11 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
-/**
- * SQL for all known emails of the person, the preferred one first, exactly as they were typed or as HubSpot has them; null for
- * each that is missing.
- */
-export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
-    case when session.state = 'paid' then person.details ->> 'personalEmail' end, session.details ->> 'personalEmail',
-    person.profile ->> 'personalEmail', person.email]`;
-
-/** SQL for the emails to which letters of a join may go, the preferred one first: {@link payerEmails}, then those of receipts. */
-export const letterEmails: RawBuilder<(string | null)[]> = sql`${payerEmails}
-    || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at)`;
+/** SQL for the {@link KnownEmails} of the query's `session` and its `person`. */
+export const knownEmails: RawBuilder<KnownEmails> = sql`json_build_object('isPaid', session.state = 'paid',
+    'ofPerson', person.details ->> 'personalEmail', 'typed', session.details ->> 'personalEmail',
+    'personal', person.profile ->> 'personalEmail', 'contact', person.email,
+    'receipts', array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at))`;
 
 /** Returns the address for Stripe's receipt: the first of these emails that Stripe accepts; null if none. */
 export function receiptEmail(

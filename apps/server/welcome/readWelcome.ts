@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
+import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { paperProblem } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
@@ -12,7 +13,7 @@ import { sessionNotFound } from '../platform/http/refusal.ts';
 import { seesJoiner } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
-import { firstName, fullName, letterEmails, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, knownEmails, receiptEmail } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -24,7 +25,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   const { rows } = await sql<{
     first_name: string | null;
-    emails: (string | null)[];
+    known: KnownEmails;
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
@@ -32,7 +33,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     sees_joiner: boolean;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${firstName} as first_name, ${fullName} as full_name, ${letterEmails} as emails, base.member_number, base.is_unlisted,
+    select ${firstName} as first_name, ${fullName} as full_name, ${knownEmails} as known, base.member_number, base.is_unlisted,
       ${seesJoiner(holding)} as sees_joiner,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
@@ -46,7 +47,8 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const programme = deps.society.programme(standing.programme);
   const [row] = rows;
   if (!row) throw sessionNotFound();
-  const { bought } = row;
+  const { bought, known } = row;
+  const emails = letterEmails(known);
   // Void memberships count only if there are no others.
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
@@ -65,8 +67,8 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
-    email: receiptEmail(row.emails),
-    unwritable: unwritableOf(row.emails),
+    email: receiptEmail(emails),
+    unwritable: unwritableOf(emails),
     papers: await papersOf(deps, uuid, row),
     refunded: duplicates.map(({ kind, why, amount, isReturned, isWithStaff }) => ({
       kind,
