@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type InvitationFacts, type Opening, openingOf } from '#core/invitation.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
 import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
@@ -9,12 +10,9 @@ import { askAboutMember } from '../session/askAboutMember.ts';
 import { ALREADY_MEMBER, holdings } from '../session/members.ts';
 import {
   type CodeAttempt,
-  type CountedAttempt,
-  countingAttempt,
+  countAttempt,
   forgiveAttempt,
-  HAS_EXPIRED,
-  inTurn,
-  isUsable,
+  invitationFacts,
   mayAttempt,
   tooManyAttempts,
 } from './codeAttempts.ts';
@@ -34,16 +32,12 @@ export interface Eligibility {
  */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/**
- * What the database knows about a code. If it does not know the code, `expired` is false, `is_usable` is true, and the other
- * fields are null. `is_within` is whether the caller's address is below its limit of wrong codes.
- */
+/** What the database knows about a code; null in each field if it does not know the code. */
 interface FoundCode {
-  code: string | null;
+  invitation: InvitationFacts | null;
   contact_id: string | null;
-  expired: boolean;
-  is_usable: boolean;
   holdings: Holdings | null;
+  /** Whether the caller's address is below its limit of wrong codes. */
   is_within: boolean;
 }
 
@@ -64,10 +58,10 @@ export async function checkEligibility(
 
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
-  if (!found.code || !found.is_usable) {
-    const counted = await inTurn(count);
+  if (opening() !== 'opens') {
+    const counted = await countAttempt(deps, attempt);
     if (!counted.is_within) throw tooManyAttempts(deps);
-    if (!found.code) {
+    if (!found.invitation) {
       // An address that has recently tried other wrong codes gets fewer of the searches that HubSpot allows, so that others are
       // served first.
       const isSuspect = counted.is_suspect || isSlip(code);
@@ -80,10 +74,10 @@ export async function checkEligibility(
     }
   }
 
-  if (!found.code || !found.is_usable)
+  if (opening() !== 'opens')
     return {
       status: 'failed',
-      message: found.expired ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
+      message: opening() === 'expired' ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
       contactId: null,
     };
   if (found.contact_id !== null && isMemberByHubspotAlone(found.holdings)) {
@@ -94,20 +88,16 @@ export async function checkEligibility(
     return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
+  function opening(): Opening {
+    return openingOf(found.invitation, deps.society.openProgrammes);
+  }
+
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
-      select code, (select contact_id from person where id = person_id) as contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
+      select ${invitationFacts} as invitation, (select contact_id from person where id = person_id) as contact_id,
         ${holdings('invitation.person_id')} as holdings,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
-    return rows[0]!;
-  }
-
-  async function count(): Promise<CountedAttempt> {
-    // The statement searches for the code once more, since a concurrent call may have stored it after the first search.
-    const { rows } = await sql<CountedAttempt>`
-      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${isUsable(deps)})`)}
-      select * from attempt`.execute(deps.database);
     return rows[0]!;
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import pLimit from 'p-limit';
+import type { InvitationFacts } from '#core/invitation.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
@@ -29,7 +30,6 @@ export interface CodeAttempt {
   addressHash: string;
 }
 
-/** The columns of the CTE `attempt` of {@link countingAttempt}. */
 export interface CountedAttempt {
   /**
    * Whether the attempt may be answered. Independent of whether the code is right: otherwise the limit would reveal a right
@@ -43,26 +43,19 @@ export interface CountedAttempt {
 }
 
 /**
- * SQL for CTEs that count an attempt before it is answered. The last CTE, `attempt`, has one row, a {@link CountedAttempt}. Not
- * counted are:
- * - an attempt with a right code (`isRight`), since a whole school may share one address;
+ * Counts an attempt with a code that opens nothing, before it is answered. An attempt with a right code is not counted, since a whole
+ * school may share one address. Also not counted are:
  * - an attempt with a code that was already counted for this address;
  * - an attempt above the limit, so that the block ends by itself.
  */
-export function countingAttempt(
-  deps: Deps,
-  attempt: CodeAttempt,
-  isRight: RawBuilder<boolean>,
-): RawBuilder<unknown> {
+export function countAttempt(deps: Deps, attempt: CodeAttempt): Promise<CountedAttempt> {
   const limit = limitOf(deps, attempt);
-  if (!limit)
-    return sql`attempt as (select true as is_within, null::text as counted_at, false as is_suspect)`;
+  if (!limit) return Promise.resolve({ is_within: true, counted_at: null, is_suspect: false });
   const { name, key, tried } = rowsOf(attempt);
   const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
-  return sql`
-    counts as (
-      select ${isRight} as is_right,
-        coalesce(sum(count) filter (where name = ${name}), 0)::int as earlier,
+  const counting = sql<CountedAttempt>`
+    with counts as (
+      select coalesce(sum(count) filter (where name = ${name}), 0)::int as earlier,
         coalesce(sum(count) filter (where name = ${name} and window_start < ${step}), 0)::int as of_other_steps,
         coalesce(bool_or(name = ${TRIED}), false) as is_again
       from limit_count
@@ -70,36 +63,29 @@ export function countingAttempt(
         and window_start > now() - make_interval(mins => ${limit.minutes})
     ), counted as (
       insert into limit_count (name, key, window_start, count)
-      select ${name}, ${key}, ${step}, 1 from counts where not is_right and not is_again and earlier < ${limit.count}
+      select ${name}, ${key}, ${step}, 1 from counts where not is_again and earlier < ${limit.count}
       on conflict (name, key, window_start) do update set count = limit_count.count + 1
         where limit_count.count + (select of_other_steps from counts) < ${limit.count}
       returning window_start
     ), noted as (
       insert into limit_count (name, key, window_start, count)
       select ${TRIED}, ${tried}, window_start, 1 from counted on conflict do nothing
-    ), attempt as (
-      select exists (select from counted) or (is_right or is_again) and earlier < ${limit.count} as is_within,
-        (select window_start::text from counted) as counted_at, earlier > is_again::int as is_suspect
-      from counts
-    )`;
+    )
+    select exists (select from counted) or is_again and earlier < ${limit.count} as is_within,
+      (select window_start::text from counted) as counted_at, earlier > is_again::int as is_suspect
+    from counts`;
+  return inTurn(async () => (await counting.execute(deps.database)).rows[0]!);
 }
 
 /**
  * Runs at most one of the statements that count attempts at a time. Each of them waits for the disk, so a burst of guesses would
  * otherwise occupy every connection of the pool and delay joins.
  */
-export const inTurn = pLimit(1);
+const inTurn = pLimit(1);
 
-/** SQL for whether an invitation has expired: a condition on its row. A withdrawn one counts as unknown instead. */
-export const HAS_EXPIRED = sql<boolean>`(expires_at <= now() and not is_withdrawn)`;
-
-/**
- * SQL for whether an invitation can be used: a condition on its row. It was not withdrawn and has not expired, and a join may begin
- * in its programme: the society's file has the programme, and has not retired it.
- */
-export function isUsable({ society }: Pick<Deps, 'society'>): RawBuilder<boolean> {
-  return sql<boolean>`(is_withdrawn is not true and (expires_at is null or expires_at > now()) and (invitation.programme is null or invitation.programme = any(${society.openProgrammes}::text[])))`;
-}
+/** SQL for the {@link InvitationFacts} of the query's `invitation`; null if there is none. */
+export const invitationFacts: RawBuilder<InvitationFacts | null> = sql`case when code is not null then json_build_object(
+    'isWithdrawn', is_withdrawn, 'hasExpired', coalesce(expires_at <= now(), false), 'programme', invitation.programme) end`;
 
 /**
  * SQL for whether the address is below its limit for codes of this form. Counts nothing. The statement that uses it must itself

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { HeldJoin } from '#core/holding.ts';
+import { type InvitationFacts, openingOf } from '#core/invitation.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
@@ -8,10 +9,8 @@ import { partUnproven } from '../crm/partUnproven.ts';
 import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
-  type CountedAttempt,
-  countingAttempt,
-  inTurn,
-  isUsable,
+  countAttempt,
+  invitationFacts,
   mayAttempt,
   tooManyAttempts,
 } from '../eligibility/codeAttempts.ts';
@@ -110,22 +109,20 @@ export async function startLinkedJoin(
   await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
   const { defaultProgramme, openProgrammes } = deps.society;
-  const mayBegin = ({ programme }: { programme: string }) => openProgrammes.includes(programme);
   const isPerson = sql`person.id = ${personOf(sql`${given.contactId}`)}`;
   return startOrRefuse(deps, {
     readInvited: async () => {
-      const { rows } = await sql<{ programme: string | null; person: Holdings }>`
-        select (select programme from invitation where person_id = person.id order by created_at desc limit 1) as programme,
-          ${holdings('person.id')} as person
+      const { rows } = await sql<Invited & { programme: string }>`
+        select coalesce((select programme from invitation where person_id = person.id order by created_at desc limit 1), ${defaultProgramme}) as programme,
+          id::text as version, ${holdings('person.id')} as person
         from person where ${isPerson}`.execute(deps.database);
-      return rows[0] && { ...rows[0], programme: rows[0].programme ?? defaultProgramme };
+      return rows[0] && { ...rows[0], isClosed: !openProgrammes.includes(rows[0].programme) };
     },
-    mayBegin,
-    start: ({ programme }) => sql`
-      with invited as (select id as person_id from person where ${isPerson}), ${continuing(given.joinsOfBrowser)}, started as (
+    start: ({ programme, version, isClosed }) => sql`
+      with invited as (select id as person_id from person where ${isPerson} and id::text = ${version}), ${continuing(given.joinsOfBrowser)}, started as (
         insert into join_session (origin, programme, person_id, address_hash)
         select 'link', ${programme}, person_id, ${addressHash} from invited
-        where ${mayBegin({ programme })} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+        where not ${isClosed} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
         returning uuid, programme, ${HAS_STRAYS}
       ) ${CONTINUED_OR_STARTED}`,
   });
@@ -164,23 +161,27 @@ async function startByCode(
           sql`and address_hash = ${addressHash}`,
         )
       : sql<boolean>`true`;
-  const isOpen = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)} and ${isUsable(deps)}`;
+  const isOfContact = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)}`;
   // Asking HubSpot counts as an attempt, too, so what is read after it is not judged by the limit once more.
   let isLetThrough = false;
   return startOrRefuse(deps, {
     readInvited: async () => {
-      const { rows } = await sql<{ is_invited: boolean; person: Holdings | null; is_within: boolean }>`
-        select code is not null as is_invited, ${holdings('invitation.person_id')} as person, ${mayAttempt(deps, attempt)} as is_within
-        from (select) as always left join invitation on ${isOpen}`.execute(deps.database);
-      const { is_invited, is_within, person } = rows[0]!;
-      if (!isLetThrough && (!is_within || (!is_invited && !(await mayGuess())))) throw tooManyAttempts(deps);
+      const { rows } = await sql<Invited & { invitation: InvitationFacts | null; isWithin: boolean }>`
+        select ${invitationFacts} as invitation, invitation.xmin::text as version, ${holdings('invitation.person_id')} as person,
+          ${mayAttempt(deps, attempt)} as "isWithin"
+        from (select) as always left join invitation on ${isOfContact}`.execute(deps.database);
+      const { invitation, isWithin, ...invited } = rows[0]!;
+      const isOpen = openingOf(invitation, deps.society.openProgrammes) === 'opens';
+      const mayTry = isLetThrough || (isWithin && (isOpen || (await countAttempt(deps, attempt)).is_within));
+      if (!mayTry) throw tooManyAttempts(deps);
       isLetThrough = true;
-      return is_invited ? { person } : undefined;
+      return isOpen ? invited : undefined;
     },
     askAgain: contactId === null ? undefined : () => askAboutMember(deps, { contactId, address }),
-    start: () => sql`
+    start: ({ version }) => sql`
       with invited as (
-        select person_id, code, school, coalesce(programme, ${programme}) as programme from invitation where ${isOpen}
+        select person_id, code, school, coalesce(programme, ${programme}) as programme from invitation
+        where ${isOfContact} and xmin::text = ${version}
       ), ${continuing(joinsOfBrowser)}, beginning as (
         select * from invited
         where not exists (select from continued)
@@ -194,16 +195,6 @@ async function startByCode(
         returning uuid, programme, ${HAS_STRAYS}
       ) ${CONTINUED_OR_STARTED}`,
   });
-
-  /** Counts an attempt with a code that opens nothing. Returns whether the address may still try codes. */
-  async function mayGuess(): Promise<boolean> {
-    const { rows } = await inTurn(() =>
-      sql<CountedAttempt>`
-        with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where ${isOpen})`)}
-        select * from attempt`.execute(deps.database),
-    );
-    return rows[0]!.is_within;
-  }
 }
 
 /**
@@ -224,21 +215,29 @@ const HAS_STRAYS = sql`(select id from person where person.id = person_id and ma
 
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
+/** Somebody who may begin a join. */
+interface Invited {
+  person: Holdings | null;
+  /** The version of what was read: `start` does nothing if there is another one now. */
+  version: string;
+  /** Whether no join may begin, though one may go on. */
+  isClosed?: boolean;
+  programme?: string;
+}
+
+interface Steps {
+  readInvited: () => Promise<Invited | undefined>;
+  askAgain?: (() => Promise<boolean>) | undefined;
+  start: (invited: Invited) => RawBuilder<StartedJoin & { strays_of: number | null }>;
+}
+
 /**
  * Starts or continues the join of somebody who is invited, in three steps:
  * - `readInvited` returns what is known of them; undefined if nobody is invited.
  * - A member is refused. If HubSpot alone says that they are one, `askAgain` reads the contact once more.
- * - `start` continues a join, or begins one unless no join `mayBegin`, a limit is reached or the invitation has changed meanwhile.
+ * - `start` continues a join, or begins one unless a limit is reached. If what was read has changed meanwhile, all begins again.
  */
-async function startOrRefuse<Invited extends { person: Holdings | null }>(
-  deps: Deps,
-  steps: {
-    readInvited: () => Promise<Invited | undefined>;
-    askAgain?: (() => Promise<boolean>) | undefined;
-    mayBegin?: (invited: Invited) => boolean;
-    start: (invited: Invited) => RawBuilder<StartedJoin & { strays_of: number | null }>;
-  },
-): Promise<StartedJoin> {
+async function startOrRefuse(deps: Deps, steps: Steps): Promise<StartedJoin> {
   let invited = await steps.readInvited();
   if (invited && isMemberByHubspotAlone(invited.person) && (await steps.askAgain?.()))
     invited = await steps.readInvited();
@@ -246,8 +245,10 @@ async function startOrRefuse<Invited extends { person: Holdings | null }>(
   if (isMember(invited.person, 'code')) throw alreadyMember();
   const [started] = (await steps.start(invited).execute(deps.database)).rows;
   if (!started) {
-    const isInvited = steps.mayBegin?.(invited) !== false && (await steps.readInvited()) !== undefined;
-    throw isInvited ? tooMany(deps) : new Refusal(404, ELIGIBILITY_FAILED);
+    if (invited.isClosed) throw new Refusal(404, ELIGIBILITY_FAILED);
+    const now = await steps.readInvited();
+    if (now?.version !== invited.version) return startOrRefuse(deps, steps);
+    throw tooMany(deps);
   }
   const { strays_of, ...join } = started;
   if (strays_of !== null) await partUnproven(deps.database, strays_of);
