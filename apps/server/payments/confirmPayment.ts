@@ -178,10 +178,11 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
   const [session] = rows;
   if (!session) return undefined;
   const likeness = session.details ? likenessOf(session.details) : session.likeness;
-  if (likeness !== null)
-    await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
+  // A row is locked only once all of it is read, so after the advisory lock.
   const person = await sql<{ contact_id: string | null }>`
-    select contact_id from person where id = ${session.person_id} for update`.execute(trx);
+    with alike as materialized (select case when ${likeness}::text is not null
+      then pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0)) end)
+    select contact_id from person, alike where id = ${session.person_id} for update of person`.execute(trx);
   return { ...session, likeness, contact_id: person.rows[0]?.contact_id ?? null };
 }
 
