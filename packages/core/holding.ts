@@ -1,3 +1,5 @@
+import type { JoinSessionState } from './joinSession.ts';
+
 /** How a browser holds a join, according to its cookie. */
 export interface Holding {
   /** Whether this browser began the join. */
@@ -16,12 +18,35 @@ export interface HeldJoin extends Holding {
 /** Whether a browser still holds its join after somebody has proven, in whatever browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
+/** The facts of a join that decide what a browser may do with it, and see of it. */
+export interface JoinAccess {
+  state: JoinSessionState;
+  /** Whether somebody has proven, in whatever browser, that they are the joiner. */
+  isProven: boolean;
+  /** How the join began; `checkout`: by a checkout link of staff. */
+  origin: string;
+}
+
+/**
+ * Whether a browser holds a join, and may see its private data: its user has paid for the join or has proven to be the joiner. Until
+ * somebody has proven that, the browser that began the join holds it as well (docs/decisions/0010).
+ */
+export const isHeldIn = (holding: Holding, { isProven }: Pick<JoinAccess, 'isProven'>): boolean =>
+  isSure(holding) || (holding.began && !isProven);
+
 /**
  * Whether a browser may continue a join. Any browser that knows the uuid may, until the join is paid or somebody has proven to be
- * the joiner. The browser that began the join may until somebody has proven that.
+ * the joiner.
  */
-export const isOpenIn = (holding: Holding, join: { isProven: boolean; isPaid: boolean }): boolean =>
-  isSure(holding) || (!join.isProven && (holding.began || !join.isPaid));
+export const isOpenIn = (holding: Holding, join: Pick<JoinAccess, 'isProven' | 'state'>): boolean =>
+  isHeldIn(holding, join) || (join.state !== 'paid' && !join.isProven);
+
+/**
+ * Whether a browser that may continue a join is shown who its joiner is. Staff send a checkout link to whoever pays. Until its holder has
+ * proven to be the joiner, they are shown the first name and an initial alone, even after paying (docs/decisions/0010).
+ */
+export const seesJoiner = ({ proven }: Holding, { origin }: Pick<JoinAccess, 'origin'>): boolean =>
+  proven || origin !== 'checkout';
 
 /**
  * Whether this browser may charge the card that was saved for a join. The browser that paid may. So may the browser that began

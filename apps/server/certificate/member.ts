@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { type Paper, paperOf } from '#core/paper.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
@@ -9,11 +9,10 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
-import { Refusal } from '../platform/http/refusal.ts';
-import { isHeldBy, seesJoiner } from '../session/holding.ts';
+import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
 import { fullName, personField } from '../session/person.ts';
-import { refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
 import type { Certificate } from './drawCertificate.ts';
 import { type PressRelease, writeRelease } from './pressRelease.ts';
@@ -41,9 +40,6 @@ export interface Member {
 
 interface MemberRow {
   is_within: boolean;
-  is_its_browser: boolean;
-  sees_joiner: boolean;
-  state: string;
   name: string | null;
   school: string | null;
   city: string | null;
@@ -58,7 +54,7 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join and counts the request against the limit for papers, in one statement. Throws a {@link Refusal}:
+ * Reads the member of a join and counts the request against the limit for papers. Throws a {@link Refusal}:
  * - 404: there is no such join, or the browser does not hold it.
  * - 403: the browser is not shown who the joiner is.
  * - 429: the limit is exceeded.
@@ -70,10 +66,11 @@ export async function readMember(
   { holding }: { holding: Holding },
 ): Promise<Member> {
   const limit = deps.config.limits?.papersPerSession;
-  const isItsBrowser = sql<boolean>`exists (select from join_session where uuid = ${uuid} and ${isHeldBy(holding)})`;
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
+  if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
   const { rows } = await sql<MemberRow>`
-    with ${countingWithin('papers', uuid, limit, sql`not ${isItsBrowser}`)}
-    select is_within, ${isItsBrowser} as is_its_browser, (select ${seesJoiner(holding)} from join_session where uuid = session.uuid) as sees_joiner, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
+    with ${countingWithin('papers', uuid, limit)}
+    select is_within, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
       ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
       bought.programme, succeeded_at,
       array(select product_id from membership upgrade where type = 'membership_upgrade' and is_held
@@ -84,9 +81,7 @@ export async function readMember(
       left join payment on payment.intent_id = base.payment_intent
     where session.uuid = ${uuid}`.execute(deps.database);
   const row = rows[0];
-  if (!row?.is_its_browser || row.state !== 'paid')
-    throw await refusalFor(deps, 'readUpgrade', uuid, { holding });
-  if (!row.sees_joiner) throw new Refusal(403, PROVE_FIRST);
+  if (!row) throw sessionNotFound();
   if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
   if (row.standing === null || row.member_number === null)
     throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);

@@ -3,7 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { noContact } from '#core/contact.ts';
 import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isPostcode, tidyPostcode } from '#core/postcode.ts';
@@ -17,13 +17,11 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import type { ContactProfile, Origin } from '../platform/database/types.ts';
+import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
-import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { membershipFee } from '../session/members.ts';
 import { firstName, fullName, knownEmails, lastName, receiptEmail } from '../session/person.ts';
-import { refusalFor } from '../session/standing.ts';
-import { stateAllows } from '../session/states.ts';
+import { accessOf, admitted } from '../session/standing.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
@@ -39,15 +37,15 @@ export async function checkoutDetails(
   let session = await find();
   // If a payment was begun and has not ended, asks Stripe for its outcome before the order is shown, unless Stripe was asked
   // within the last second.
-  if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
+  if (session.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
-  if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });
 
   const { society } = deps;
   const isCheckoutOnly = session.origin === 'checkout';
+  const isShown = seesJoiner(holding, session);
   const { refund, processingFeeCents } = society.programme(session.programme);
   const fee = shortPrice(session.membership_fee ?? processingFeeCents);
-  const known = session.sees_joiner ? merge(session.profile, session.details, null) : noContact;
+  const known = isShown ? merge(session.profile, session.details, null) : noContact;
   const country = known.country ? findCountry(known.country) : undefined;
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
   const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
@@ -67,10 +65,8 @@ export async function checkoutDetails(
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: (session.sees_joiner && receiptEmail(joinerEmails(session.known))) || '',
-    nameProblem: session.sees_joiner
-      ? await nameProblemAhead(deps, cleanText(session.full_name ?? ''))
-      : null,
+    billingEmail: (isShown && receiptEmail(joinerEmails(session.known))) || '',
+    nameProblem: isShown ? await nameProblemAhead(deps, cleanText(session.full_name ?? '')) : null,
     payingFor: isCheckoutOnly ? firstNameAndInitial(session.first_name, session.last_name) : null,
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
@@ -101,31 +97,29 @@ export async function checkoutDetails(
   }
 
   async function find() {
-    const { rows } = await sql<{
-      is_to_be_settled: boolean;
-      programme: string;
-      origin: Origin;
-      has_agreed_to_policies: boolean;
-      has_guardian_consent: boolean;
-      revision: number;
-      details: StudentDetails | null;
-      profile: ContactProfile | null;
-      known: KnownEmails;
-      sees_joiner: boolean;
-      full_name: string | null;
-      first_name: string | null;
-      last_name: string | null;
-      lines: OpenLine[];
-      membership_fee: number | null;
-    }>`
+    const { rows } = await sql<
+      JoinAccess & {
+        is_to_be_settled: boolean;
+        programme: string;
+        has_agreed_to_policies: boolean;
+        has_guardian_consent: boolean;
+        revision: number;
+        details: StudentDetails | null;
+        profile: ContactProfile | null;
+        known: KnownEmails;
+        full_name: string | null;
+        first_name: string | null;
+        last_name: string | null;
+        lines: OpenLine[];
+        membership_fee: number | null;
+      }
+    >`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, origin, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, ${seesJoiner(holding)} as sees_joiner, lines,
+        ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, lines,
         ${membershipFee} as membership_fee
       from join_session session left join person on person.id = session.person_id
-      where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
-      deps.database,
-    );
-    return rows[0];
+      where session.uuid = ${uuid}`.execute(deps.database);
+    return admitted(deps, 'readCheckout', { uuid, holding }, rows[0]);
   }
 }

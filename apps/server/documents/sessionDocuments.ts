@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
-import { statesAllowing } from '#core/joinSession.ts';
+import { type Holding, seesJoiner } from '#core/holding.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { hasEnded, isReturned } from '../session/members.ts';
 import { isUnseen } from '../session/proof.ts';
-import { refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
 
@@ -22,28 +20,19 @@ export async function sessionDocuments(
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getDocuments'>> {
+  const standing = await standingFor(deps, 'uploadTranscript', uuid, holding);
   const proof = await proofJoin(deps.database, uuid);
+  const isShown = seesJoiner(holding, standing);
   const rows = await deps.database
-    .selectFrom('join_session')
-    .leftJoin('document', (join) =>
-      join
-        .on('session_uuid', 'in', [uuid, proof])
-        .on('review', '<>', 'rejected')
-        .on('removed_at', 'is', null),
-    )
-    .select(['name', 'size_bytes', seesJoiner(holding).as('sees_joiner')])
-    .where('uuid', '=', uuid)
-    .where('state', 'in', statesAllowing('uploadTranscript'))
-    .where(isOpenTo(holding))
-    .orderBy('document.created_at')
+    .selectFrom('document')
+    .select(['name', 'size_bytes'])
+    .where('session_uuid', 'in', [uuid, proof])
+    .where('review', '<>', 'rejected')
+    .where('removed_at', 'is', null)
+    .orderBy('created_at')
     .execute();
-  if (rows.length === 0) throw await refusalFor(deps, 'uploadTranscript', uuid, { holding });
-  const isShown = rows[0]!.sees_joiner;
-  const documents = rows.flatMap(({ name, size_bytes }) =>
-    name === null || !isShown ? [] : [{ name, size: Number(size_bytes) }],
-  );
   return {
-    documents,
+    documents: isShown ? rows.map(({ name, size_bytes }) => ({ name, size: Number(size_bytes) })) : [],
     rejection: isShown ? await rejectionOf(deps, uuid) : null,
     hasEnded: await isOver(deps.database, proof),
   };

@@ -1,14 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo } from '../session/holding.ts';
-import { refusalFor } from '../session/standing.ts';
+import { refusalFor, standingFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { insertDocument } from './insertDocument.ts';
 import { proofJoin } from './proofJoin.ts';
@@ -74,21 +72,16 @@ export async function takeTranscript(
   return { join, file };
 }
 
+/** How a phone that was sent the link of an upload holds the join. */
+const SENT_BY_LINK: Holding = { began: false, proven: true, paid: false };
+
 /**
  * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, because anybody can
  * begin a join with somebody else's code, and if a browser (`holding`) may not continue it. Throws also like
  * {@link refuseDecided}.
  */
 export async function joinForUpload(deps: Deps, uuid: string, holding: Holding | null): Promise<string> {
-  const session = await deps.database
-    .selectFrom('join_session')
-    .select('uuid')
-    .where('uuid', '=', uuid)
-    .where('erased_at', 'is', null)
-    .where('state', 'in', statesAllowing('uploadTranscript'))
-    .where(holding ? isOpenTo(holding) : sql<boolean>`true`)
-    .executeTakeFirst();
-  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid, holding ? { holding } : {});
+  await standingFor(deps, 'uploadTranscript', uuid, holding ?? SENT_BY_LINK);
   const join = await proofJoin(deps.database, uuid);
   await refuseDecided(deps, join);
   return join;

@@ -1,17 +1,15 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import { findCountry, findListed } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isProven } from '../session/alike.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
-import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { passFor } from '../session/passFor.ts';
-import { refusalFor } from '../session/standing.ts';
-import { stateAllows } from '../session/states.ts';
+import { accessOf, admitted } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 
 /** A contact that was read longer ago than this many minutes is read from HubSpot again. */
@@ -25,19 +23,18 @@ const OLD_MINUTES = 10;
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
-  if (row && !row.sees_joiner)
+  if (!seesJoiner(holding, row))
     return { ...noContact, invitation: '', guardianConsent: null, pass: passFor(deps, uuid) };
   // If the mirror never read the contact (only an import named it), the request waits for HubSpot, two seconds at most. If the
   // mirror's data is old, the request is answered immediately, while the contact is refreshed.
-  if (row?.contact_id && row.age === 'unseen') {
+  if (row.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
-  } else if (row?.contact_id && row.age === 'old') {
+  } else if (row.contact_id && row.age === 'old') {
     deps.contacts
       .refresh(row.contact_id)
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
-  if (!row) throw await refusalFor(deps, 'readContact', uuid, { holding });
   const known = merge(row.profile, row.details, row.school);
   return {
     ...known,
@@ -48,28 +45,28 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   };
 
   async function find() {
-    const { rows } = await sql<{
-      contact_id: string | null;
-      origin: string;
-      programme: string;
-      school: string | null;
-      details: StudentDetails | null;
-      guardian_consent: string | null;
-      profile: ContactProfile | null;
-      age: 'unseen' | 'old' | 'fresh';
-      sees_joiner: boolean;
-    }>`
-      select case when not made_contact then contact_id end as contact_id, origin, programme, school, join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age, ${seesJoiner(holding)} as sees_joiner
+    const { rows } = await sql<
+      JoinAccess & {
+        contact_id: string | null;
+        programme: string;
+        school: string | null;
+        details: StudentDetails | null;
+        guardian_consent: string | null;
+        profile: ContactProfile | null;
+        age: 'unseen' | 'old' | 'fresh';
+      }
+    >`
+      select ${accessOf('join_session')}, case when not made_contact then contact_id end as contact_id, programme, school, join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session join person on person.id = person_id
-      where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
-    return rows[0];
+      where uuid = ${uuid}`.execute(deps.database);
+    return admitted(deps, 'readContact', { uuid, holding }, rows[0]);
   }
 
   /**
    * Returns the sentence about the invitation. In a join by a school's code it names the school of the invitation, not of the
    * contact.
    */
-  function invitationOf({ origin, programme, school, profile }: NonNullable<typeof row>): string {
+  function invitationOf({ origin, programme, school, profile }: typeof row): string {
     const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
     if (origin === 'self_nomination') return fillIn(nominated, deps.society, programme);
     const through = school ?? (origin === 'school' ? null : profile?.schoolName);
@@ -82,7 +79,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
    * Returns the guardian consent for the form. If consent was given, returns the sentence to which it was given, even if the
    * society has changed its sentence since.
    */
-  function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
+  function consentOf({ programme, guardian_consent }: typeof row) {
     const asked = guardianConsentOf(deps.society, programme);
     return asked === null
       ? null

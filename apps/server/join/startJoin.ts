@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { HeldJoin } from '#core/holding.ts';
+import { type HeldJoin, isHeldIn } from '#core/holding.ts';
 import { type InvitationFacts, openingOf } from '#core/invitation.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
@@ -19,7 +19,6 @@ import type { Origin } from '../platform/database/types.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isAmong } from '../session/holding.ts';
 import { alreadyMember, holdings, personOf } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
@@ -110,21 +109,19 @@ export async function startLinkedJoin(
   const addressHash = deps.hashAddress(given.address);
   const { defaultProgramme, openProgrammes } = deps.society;
   const isPerson = sql`person.id = ${personOf(sql`${given.contactId}`)}`;
-  return startOrRefuse(deps, {
+  return startOrRefuse(deps, given.joinsOfBrowser, {
     readInvited: async () => {
       const { rows } = await sql<Invited & { programme: string }>`
         select coalesce((select programme from invitation where person_id = person.id order by created_at desc limit 1), ${defaultProgramme}) as programme,
-          id::text as version, ${holdings('person.id')} as person
+          id as "personId", id::text as version, ${holdings('person.id')} as person, ${begunJoins('person.id', given.joinsOfBrowser)} as begun
         from person where ${isPerson}`.execute(deps.database);
       return rows[0] && { ...rows[0], isClosed: !openProgrammes.includes(rows[0].programme) };
     },
     start: ({ programme, version, isClosed }) => sql`
-      with invited as (select id as person_id from person where ${isPerson} and id::text = ${version}), ${continuing(given.joinsOfBrowser)}, started as (
-        insert into join_session (origin, programme, person_id, address_hash)
-        select 'link', ${programme}, person_id, ${addressHash} from invited
-        where not ${isClosed} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-        returning uuid, programme, ${HAS_STRAYS}
-      ) ${CONTINUED_OR_STARTED}`,
+      insert into join_session (origin, programme, person_id, address_hash)
+      select 'link', ${programme}, id, ${addressHash} from person
+      where ${isPerson} and id::text = ${version} and not ${isClosed} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      returning uuid, programme`,
   });
 }
 
@@ -164,11 +161,11 @@ async function startByCode(
   const isOfContact = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)}`;
   // Asking HubSpot counts as an attempt, too, so what is read after it is not judged by the limit once more.
   let isLetThrough = false;
-  return startOrRefuse(deps, {
+  return startOrRefuse(deps, joinsOfBrowser, {
     readInvited: async () => {
       const { rows } = await sql<Invited & { invitation: InvitationFacts | null; isWithin: boolean }>`
         select ${invitationFacts} as invitation, invitation.xmin::text as version, ${holdings('invitation.person_id')} as person,
-          ${mayAttempt(deps, attempt)} as "isWithin"
+          person_id as "personId", ${begunJoins('invitation.person_id', joinsOfBrowser)} as begun, ${mayAttempt(deps, attempt)} as "isWithin"
         from (select) as always left join invitation on ${isOfContact}`.execute(deps.database);
       const { invitation, isWithin, ...invited } = rows[0]!;
       const isOpen = openingOf(invitation, deps.society.openProgrammes) === 'opens';
@@ -179,45 +176,42 @@ async function startByCode(
     },
     askAgain: contactId === null ? undefined : () => askAboutMember(deps, { contactId, address }),
     start: ({ version }) => sql`
-      with invited as (
+      with beginning as (
         select person_id, code, school, coalesce(programme, ${programme}) as programme from invitation
         where ${isOfContact} and xmin::text = ${version}
-      ), ${continuing(joinsOfBrowser)}, beginning as (
-        select * from invited
-        where not exists (select from continued)
           and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
       ), own as (
         insert into person (profile) select '{}' from beginning where person_id is null returning id
-      ), started as (
-        insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
-        select ${origin}, programme, coalesce(person_id, own.id), code, school, ${addressHash}
-        from beginning left join own on true
-        returning uuid, programme, ${HAS_STRAYS}
-      ) ${CONTINUED_OR_STARTED}`,
+      )
+      insert into join_session (origin, programme, person_id, invitation_code, school, address_hash)
+      select ${origin}, programme, coalesce(person_id, own.id), code, school, ${addressHash}
+      from beginning left join own on true
+      returning uuid, programme`,
   });
 }
 
 /**
- * SQL for a CTE `continued` with the join that is continued, if there is one: the newest open join of the person in the CTE
- * `invited` that this browser holds. Only joins by a personal code or by a link to the details form are continued. Other joins
- * always start anew: a school's code is shared by many students, and a checkout link may sell something else.
+ * SQL for the person's open joins that this browser may continue, the newest first. Only joins by a personal code or by a link to the
+ * details form are continued. Other joins always start anew: a school's code is shared by many students, and a checkout link may
+ * sell something else.
  */
-function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
-  return sql`continued as (
-      select uuid, join_session.programme, ${HAS_STRAYS} from join_session join invited using (person_id)
-      where ${isAmong(joinsOfBrowser)} and origin in ('invite', 'link') and ${stateAllows('readContact')}
-      order by join_session.created_at desc limit 1
-    )`;
+function begunJoins(personId: string, joinsOfBrowser: readonly HeldJoin[]): RawBuilder<Begun[]> {
+  return sql`coalesce((
+    select json_agg(json_build_object('uuid', uuid, 'programme', begun.programme, 'isProven', proven_at is not null) order by created_at desc)
+    from join_session begun where uuid = any(${joinsOfBrowser.map((join) => join.uuid)}::uuid[]) and begun.person_id = ${sql.ref(personId)}
+      and origin in ('invite', 'link') and ${stateAllows('readContact')}), '[]')`;
 }
 
-/** SQL: the person of the join that starts or goes on, if their contact was created by a join; otherwise null. */
-const HAS_STRAYS = sql`(select id from person where person.id = person_id and made_contact and origin in ('invite', 'link')) as strays_of`;
-
-const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
+interface Begun extends StartedJoin {
+  isProven: boolean;
+}
 
 /** Somebody who may begin a join. */
 interface Invited {
+  /** Null for a school's code. */
+  personId: number | null;
   person: Holdings | null;
+  begun: Begun[];
   /** The version of what was read: `start` does nothing if there is another one now. */
   version: string;
   /** Whether no join may begin, though one may go on. */
@@ -228,31 +222,38 @@ interface Invited {
 interface Steps {
   readInvited: () => Promise<Invited | undefined>;
   askAgain?: (() => Promise<boolean>) | undefined;
-  start: (invited: Invited) => RawBuilder<StartedJoin & { strays_of: number | null }>;
+  start: (invited: Invited) => RawBuilder<StartedJoin>;
 }
 
 /**
  * Starts or continues the join of somebody who is invited, in three steps:
  * - `readInvited` returns what is known of them; undefined if nobody is invited.
  * - A member is refused. If HubSpot alone says that they are one, `askAgain` reads the contact once more.
- * - `start` continues a join, or begins one unless a limit is reached. If what was read has changed meanwhile, all begins again.
+ * - A join of theirs that this browser holds goes on. Otherwise `start` begins one, unless a limit is reached. If what was read has
+ *   changed meanwhile, all begins again.
  */
-async function startOrRefuse(deps: Deps, steps: Steps): Promise<StartedJoin> {
+async function startOrRefuse(
+  deps: Deps,
+  joinsOfBrowser: readonly HeldJoin[],
+  steps: Steps,
+): Promise<StartedJoin> {
   let invited = await steps.readInvited();
   if (invited && isMemberByHubspotAlone(invited.person) && (await steps.askAgain?.()))
     invited = await steps.readInvited();
   if (!invited) throw new Refusal(404, ELIGIBILITY_FAILED);
   if (isMember(invited.person, 'code')) throw alreadyMember();
-  const [started] = (await steps.start(invited).execute(deps.database)).rows;
+  const held = invited.begun.find((join) =>
+    joinsOfBrowser.some((mine) => mine.uuid === join.uuid && isHeldIn(mine, join)),
+  );
+  const started = held ?? (await steps.start(invited).execute(deps.database)).rows[0];
   if (!started) {
     if (invited.isClosed) throw new Refusal(404, ELIGIBILITY_FAILED);
     const now = await steps.readInvited();
-    if (now?.version !== invited.version) return startOrRefuse(deps, steps);
+    if (now?.version !== invited.version) return startOrRefuse(deps, joinsOfBrowser, steps);
     throw tooMany(deps);
   }
-  const { strays_of, ...join } = started;
-  if (strays_of !== null) await partUnproven(deps.database, strays_of);
-  return join;
+  if (invited.person?.isMadeByJoin) await partUnproven(deps.database, invited.personId!);
+  return { uuid: started.uuid, programme: started.programme };
 }
 
 function joinsUnderLimit(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, isOpenIn, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
@@ -19,8 +19,7 @@ import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
-import { isOpenTo, seesJoiner } from '../session/holding.ts';
-import { refusalFor } from '../session/standing.ts';
+import { accessOf, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { wordsTyped } from '../session/words.ts';
 
@@ -53,7 +52,8 @@ export async function submitDetails(
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
   // The state's name can show that a ZIP code lost its zero.
   const details = cleanDetails({ ...sent, state: stateOf(sent) });
-  const guardianConsent = await guardianConsentAsked(deps, uuid, holding);
+  const join = await readJoin(deps, uuid, holding);
+  const guardianConsent = guardianConsentOf(deps.society, join.programme);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
     { ...details, hasGuardianConsent },
@@ -72,7 +72,7 @@ export async function submitDetails(
       has_agreed_to_policies = true,
       ${keepGuardianConsent(guardianConsent)},
       ${transitions.submitDetails}
-    where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
+    where uuid = ${uuid} and ${stateAllows('submitDetails')} and (proven_at is not null) = ${join.isProven}
     returning uuid, programme, person_id
     ), known as (
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
@@ -88,19 +88,20 @@ export async function submitDetails(
     throw await refusalFor(deps, 'submitDetails', uuid, { holding });
 }
 
-/** Returns the guardian consent sentence of the join's programme; null if the programme does not ask. */
-async function guardianConsentAsked(
-  { database, society }: Deps,
+/** Returns a join that this browser may continue, in whatever state. Throws 403 if it is not shown who the joiner is. */
+async function readJoin(
+  deps: Deps,
   uuid: string,
   holding: Holding,
-): Promise<string | null> {
-  const { rows } = await sql<{ programme: string; is_to_prove: boolean }>`
-    select programme, ${isOpenTo(holding)} and not ${seesJoiner(holding)} as is_to_prove from join_session where uuid = ${uuid}`.execute(
-    database,
+): Promise<JoinAccess & { programme: string }> {
+  const { rows } = await sql<JoinAccess & { programme: string }>`
+    select ${accessOf('join_session')}, programme from join_session where uuid = ${uuid}`.execute(
+    deps.database,
   );
-  if (rows[0]?.is_to_prove) throw new Refusal(403, PROVE_FIRST);
-  // A join that does not exist is refused later, when the details are saved.
-  return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
+  const [join] = rows;
+  if (!join || !isOpenIn(holding, join)) throw await refusalFor(deps, 'submitDetails', uuid, { holding });
+  if (!seesJoiner(holding, join)) throw new Refusal(403, PROVE_FIRST);
+  return join;
 }
 
 /** Returns the name of a state that was typed, since a page that could not load its country's list has only a text field. */

@@ -1,15 +1,13 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
+import type { Holding, JoinAccess } from '#core/holding.ts';
 import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { type Holdings, isMember } from '#core/people.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
-import { isOpenTo } from '../session/holding.ts';
 import { alreadyMember, joinerHoldings } from '../session/members.ts';
-import { refusalFor } from '../session/standing.ts';
-import { stateAllows } from '../session/states.ts';
+import { accessOf, admitted } from '../session/standing.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
@@ -22,12 +20,11 @@ export async function membershipDetails(
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<{ programme: string; lines: OpenLine[]; joiner: Holdings }>`
-    select programme, lines, ${joinerHoldings('join_session')} as joiner from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')} and ${isOpenTo(holding)}`.execute(
+  const { rows } = await sql<JoinAccess & { programme: string; lines: OpenLine[]; joiner: Holdings }>`
+    select ${accessOf('join_session')}, programme, lines, ${joinerHoldings('join_session')} as joiner from join_session where uuid = ${uuid}`.execute(
     deps.database,
   );
-  const session = rows[0];
-  if (!session) throw await refusalFor(deps, 'readMemberships', uuid, { holding });
+  const session = await admitted(deps, 'readMemberships', { uuid, holding }, rows[0]);
   if (isMember(session.joiner, 'joiner')) throw alreadyMember();
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
   const { memberships, ...screen } = screenOf(deps.society, session.programme);

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, isHeldIn, type JoinAccess } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isHeldBy } from '../session/holding.ts';
-import { readStanding } from '../session/standing.ts';
+import { accessOf, readStanding } from '../session/standing.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
@@ -36,14 +35,14 @@ export async function openPass(
   }: { token: string; codeBrowser: Buffer | null; holdingOf: (uuid: string) => Holding },
 ): Promise<Data<'openPass'>> {
   const pass = deps.passes.read(token);
-  const { rows } = await sql<{ is_held: boolean; has_details: boolean; is_code_sent: boolean }>`
-    select ${isHeldBy(holdingOf(pass.sessionUuid))} as is_held, details is not null as has_details,
+  const { rows } = await sql<JoinAccess & { has_details: boolean; is_code_sent: boolean }>`
+    select ${accessOf('session')}, details is not null as has_details,
       exists (select from pass where session_uuid = session.uuid and code_browser = ${codeBrowser} and code_expires_at > now()) as is_code_sent
     from join_session session where ${opens(pass)}`.execute(deps.database);
   const row = rows[0];
   if (!row) throw new Refusal(403, PASS_INVALID);
   return {
-    join: row.is_held ? await whereItGoesOn(deps, pass.sessionUuid) : null,
+    join: isHeldIn(holdingOf(pass.sessionUuid), row) ? await whereItGoesOn(deps, pass.sessionUuid) : null,
     hasDetails: row.has_details,
     isCodeSent: row.is_code_sent,
   };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import type { HeldJoin, Holding } from '#core/holding.ts';
+import { type HeldJoin, type Holding, isHeldIn } from '#core/holding.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import {
   answerToSecond,
@@ -16,7 +16,6 @@ import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
-import { isAmong } from '../session/holding.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
@@ -83,6 +82,9 @@ interface Frozen {
 }
 
 interface Beside {
+  uuid: string;
+  /** Whether somebody has proven to be its joiner. */
+  hasProof: boolean;
   relation: Relation;
   isProven: boolean;
   isSecondProven: boolean;
@@ -100,14 +102,13 @@ async function readPerson(
 ): Promise<{ refusal: SaleRefusal | null; beside: Purchase | null }> {
   const { rows } = await sql<{ lines: OpenLine[]; holdings: Holdings; beside: Beside[] }>`
     select lines, ${joinerHoldings('own')} as holdings, coalesce((
-      select json_agg(json_build_object(
+      select json_agg(json_build_object('uuid', other.uuid, 'hasProof', other.proven_at is not null,
         'relation', case when other.person_id = own.person_id then 'same' else 'likely same' end,
         'isProven', ${isProven('other')}, 'isSecondProven', ${isProven('own')},
         'is', case when bought.id is null then 'paying' when bought.standing = 'active' then 'paid'
           when bought.standing = 'disputed' then 'disputed' else 'refunded' end))
       from join_session as other left join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership'
-      where other.uuid in (select uuid from join_session where ${isAmong(joinsOfBrowser)})
-        and other.uuid <> own.uuid and other.person_id in ${alikeTo(sql`own.person_id`)}
+      where other.uuid = any(${joinsOfBrowser.map((join) => join.uuid)}::uuid[]) and other.uuid <> own.uuid and other.person_id in ${alikeTo(sql`own.person_id`)}
         and (bought.id is not null or other.paying_since is not null)), '[]') as beside
     from join_session own where uuid = ${uuid}`.execute(database);
   const [own] = rows;
@@ -119,10 +120,12 @@ async function readPerson(
       second: { isProven: isSecondProven },
       inSameBrowser: true,
     }) === 'ask';
+  const isHeld = ({ uuid: other, hasProof }: Beside) =>
+    joinsOfBrowser.some((held) => held.uuid === other && isHeldIn(held, { isProven: hasProof }));
   const isAsked = !isForAnother && own.lines.some(({ type }) => type === 'membership');
   return {
     refusal: orderRefusal(own.lines, own.holdings),
-    beside: (isAsked && own.beside.find(asks)?.is) || null,
+    beside: (isAsked && own.beside.find((other) => isHeld(other) && asks(other))?.is) || null,
   };
 }
 

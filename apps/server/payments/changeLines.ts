@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
-import type { Holding } from '#core/holding.ts';
-import type { JoinSessionState, SessionAction } from '#core/joinSession.ts';
+import { type Holding, isOpenIn, type JoinAccess } from '#core/holding.ts';
+import { refusal, type SessionAction } from '#core/joinSession.ts';
 import type { OpenLine, OpenOrder } from '#core/orderLine.ts';
 import type { Holdings } from '#core/people.ts';
 import type { Deps } from '../deps.ts';
-import { isOpenTo } from '../session/holding.ts';
 import { joinerHoldings } from '../session/members.ts';
-import { refusalFor } from '../session/standing.ts';
+import { accessOf, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { whileFrozen } from './settlePaying.ts';
 
@@ -28,13 +27,12 @@ export async function changeLines(
   decide: (order: ChangeableOrder) => readonly OpenLine[] | null,
   otherwise?: string,
 ): Promise<readonly OpenLine[]> {
-  const isChangeable = sql<boolean>`uuid = ${uuid} and ${stateAllows(action)} and ${isOpenTo(holding)}`;
   const change = async (): Promise<readonly OpenLine[] | undefined> => {
-    const { rows } = await sql<ChangeableOrder & { state: JoinSessionState }>`
-      select state, programme, lines, revision, ${joinerHoldings('join_session')} as joiner
-      from join_session where ${isChangeable}`.execute(deps.database);
+    const { rows } = await sql<ChangeableOrder & JoinAccess>`
+      select ${accessOf('join_session')}, programme, lines, revision, ${joinerHoldings('join_session')} as joiner
+      from join_session where uuid = ${uuid}`.execute(deps.database);
     const [order] = rows;
-    if (!order) return undefined;
+    if (!order || !isOpenIn(holding, order) || refusal(action, order.state) !== null) return undefined;
     const lines = decide(order);
     if (lines === null)
       throw await refusalFor(deps, action, uuid, { holding, ...(otherwise && { otherwise }) });
@@ -42,7 +40,9 @@ export async function changeLines(
     const written = await sql`
       update join_session set ${transitions.chooseMembership}, lines = ${JSON.stringify(lines)}::jsonb,
         revision = revision + ${lines === order.lines ? 0 : 1}
-      where ${isChangeable} and revision = ${order.revision}`.execute(deps.database);
+      where uuid = ${uuid} and ${stateAllows(action)} and revision = ${order.revision} and (proven_at is not null) = ${order.isProven}`.execute(
+      deps.database,
+    );
     return written.numAffectedRows === 1n ? lines : change();
   };
   const lines = await whileFrozen(deps, uuid, holding, change);

@@ -1,9 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, isHeldIn } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isHeldBy } from '../session/holding.ts';
 import { readStanding } from '../session/standing.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
@@ -23,7 +22,7 @@ export async function handlePaymentReturn(
   const payment = await deps.database
     .selectFrom('payment')
     .innerJoin('join_session', 'uuid', 'session_uuid')
-    .select(['client_secret', 'status', isHeldBy(holding).as('is_its_browser')])
+    .select(['client_secret', 'status', 'proven_at'])
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
@@ -39,7 +38,7 @@ export async function handlePaymentReturn(
   const goOn = goesOn ? null : ((await readStanding(deps, uuid))?.goOn ?? null);
   return {
     data: { status, paymentIntent, refunded: duplicate ?? null, goOn },
-    isItsBrowser: payment.is_its_browser,
+    isItsBrowser: isHeldIn(holding, { isProven: payment.proven_at !== null }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import type { JoinIdentity } from '#core/intentText.ts';
 import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
@@ -9,11 +9,9 @@ import { type Holdings, orderRefusal } from '#core/people.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isOpenTo, seesJoiner } from '../session/holding.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { firstName, knownEmails, lastName } from '../session/person.ts';
-import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
-import { stateAllows } from '../session/states.ts';
+import { accessOf, admitted, readStanding, upgradeOffer } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
 
 export interface Order {
@@ -67,23 +65,24 @@ export function totalChanged(totalCents: number): Refusal {
 /** Reads the order and the open intent of a session that may be paid. Throws if there is nothing to pay. */
 export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
-  const { rows } = await sql<{
-    state: string;
-    revision: number;
-    upsell_product_id: number | null;
-    known: KnownEmails | null;
-    identity: JoinIdentity;
-    attempts: number;
-    recent_attempts: number;
-    address_hash: string | null;
-    pause_seconds: number;
-    holdings: Holdings;
-    change: Order['change'];
-    provider_failures: number;
-    open: Order['open'];
-    lines: OpenLine[];
-  }>`
-    select state, revision, upsell_product_id, case when ${seesJoiner(holding)} then ${knownEmails} end as known,
+  const { rows } = await sql<
+    JoinAccess & {
+      revision: number;
+      upsell_product_id: number | null;
+      known: KnownEmails;
+      identity: JoinIdentity;
+      attempts: number;
+      recent_attempts: number;
+      address_hash: string | null;
+      pause_seconds: number;
+      holdings: Holdings;
+      change: Order['change'];
+      provider_failures: number;
+      open: Order['open'];
+      lines: OpenLine[];
+    }
+  >`
+    select ${accessOf('session')}, revision, upsell_product_id, ${knownEmails} as known,
       json_build_object('origin', origin, 'programme', programme, 'contactId', case when not made_contact then contact_id end, 'school', school,
         'firstName', ${firstName},
         'lastName', ${lastName}) as identity,
@@ -97,11 +96,8 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join person on person.id = session.person_id
-    where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')} and ${isOpenTo(holding)}`.execute(
-    deps.database,
-  );
-  const row = rows[0];
-  if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid, { holding });
+    where session.uuid = ${uuid}`.execute(deps.database);
+  const row = await admitted(deps, 'createPaymentIntent', { uuid, holding }, rows[0]);
   const refusal = orderRefusal(row.lines, row.holdings);
   if (refusal) throw refusedSale(refusal);
   const { membership, totalDueTodayCents } = summarise(row.lines);
@@ -113,7 +109,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     totalCents: totalDueTodayCents,
     saveCard:
       !row.holdings.holdsUpgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
-    emails: row.known === null ? [] : joinerEmails(row.known),
+    emails: seesJoiner(holding, row) ? joinerEmails(row.known) : [],
     identity: row.identity,
     attempts: row.attempts,
     providerFailures: row.provider_failures,

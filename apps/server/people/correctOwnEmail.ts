@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { cleanEmail } from '#core/cleanText.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, seesJoiner } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
-import { Refusal } from '../platform/http/refusal.ts';
-import { isHeldBy, seesJoiner } from '../session/holding.ts';
+import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import { presentPerson } from '../session/members.ts';
-import { refusalFor } from '../session/standing.ts';
+import { standingFor } from '../session/standing.ts';
 import { ChangedMeanwhile, correctPerson, NotCorrectable, previewCorrection } from './correctPerson.ts';
 
 const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';
@@ -26,14 +25,13 @@ export async function correctOwnEmail(
   uuid: string,
   { email: given, holding }: { email: string; holding: Holding },
 ): Promise<{ email: string }> {
-  const { rows } = await sql<{ person_id: number; sees_joiner: boolean }>`
-    select ${presentPerson('person_id')} as person_id, ${seesJoiner(holding)} as sees_joiner from join_session
-    where uuid = ${uuid} and state = 'paid' and person_id is not null and ${isHeldBy(holding)}`.execute(
-    deps.database,
-  );
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
+  if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
+  const { rows } = await sql<{ person_id: number }>`
+    select ${presentPerson('person_id')} as person_id from join_session
+    where uuid = ${uuid} and person_id is not null`.execute(deps.database);
   const [join] = rows;
-  if (!join) throw await refusalFor(deps, 'readUpgrade', uuid, { holding });
-  if (!join.sees_joiner) throw new Refusal(403, PROVE_FIRST);
+  if (!join) throw sessionNotFound();
   const change = { personalEmail: cleanEmail(given) };
   try {
     const seen = await previewCorrection(deps, join.person_id, change);

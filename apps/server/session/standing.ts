@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { type Holding, isOpenIn } from '#core/holding.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type Holding, isOpenIn, type JoinAccess } from '#core/holding.ts';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
 import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
@@ -10,10 +10,8 @@ import { hasEnded, holdsBought } from './members.ts';
 import { isProof } from './proof.ts';
 
 /** The standing of a join: everything that decides its next screen. */
-export interface JoinStanding {
-  state: JoinSessionState;
+export interface JoinStanding extends JoinAccess {
   programme: string;
-  origin: string;
   paymentIntent: string | null;
   /**
    * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has already skipped or
@@ -24,9 +22,6 @@ export interface JoinStanding {
   /** Whether the upload of a transcript is the next screen: for self-nominations, while the membership has not ended. */
   owesTranscript: boolean;
   isSelfNomination: boolean;
-  /** Whether somebody has proven that they are the joiner. */
-  isProven: boolean;
-  isPaid: boolean;
   goOn: string;
 }
 
@@ -75,7 +70,6 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     owesTranscript,
     isSelfNomination,
     isProven: row.is_proven,
-    isPaid: row.state === 'paid',
     goOn: screenToGoOn({
       state: row.state,
       paymentIntent: row.intent_id,
@@ -99,6 +93,23 @@ export function upgradeOffer(
   return (id === undefined ? undefined : deps.society.offer({ id })) ?? null;
 }
 
+/** SQL for the columns of {@link JoinAccess}; `session` is the query's name for `join_session`. */
+export function accessOf(session: string): RawBuilder<JoinAccess> {
+  const column = (name: string) => sql.ref(`${session}.${name}`);
+  return sql`${column('state')}, ${column('origin')}, ${column('proven_at')} is not null as "isProven"`;
+}
+
+/** Returns what was read of a join, if this browser may continue the join and its state allows the action. Throws a Refusal otherwise. */
+export async function admitted<Row extends JoinAccess>(
+  deps: Deps,
+  action: SessionAction,
+  { uuid, holding }: { uuid: string; holding: Holding },
+  row: Row | null | undefined,
+): Promise<Row> {
+  if (row && isOpenIn(holding, row) && refusal(action, row.state) === null) return row;
+  throw await refusalFor(deps, action, uuid, { holding });
+}
+
 /** Returns the standing of a join that this browser may continue. Throws unless its state allows the action. */
 export async function standingFor(
   deps: Deps,
@@ -106,9 +117,7 @@ export async function standingFor(
   uuid: string,
   holding: Holding,
 ): Promise<JoinStanding> {
-  const standing = await readStanding(deps, uuid);
-  if (standing && isOpenIn(holding, standing) && refusal(action, standing.state) === null) return standing;
-  throw await refusalFor(deps, action, uuid, { holding });
+  return admitted(deps, action, { uuid, holding }, await readStanding(deps, uuid));
 }
 
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';

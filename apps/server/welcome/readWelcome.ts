@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
-import type { Holding } from '#core/holding.ts';
+import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
@@ -10,7 +10,6 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
-import { seesJoiner } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
 import { firstName, fullName, knownEmails, receiptEmail } from '../session/person.ts';
@@ -30,11 +29,9 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     member_number: string | null;
     is_unlisted: boolean | null;
     base_programme: string | null;
-    sees_joiner: boolean;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
     select ${firstName} as first_name, ${fullName} as full_name, ${knownEmails} as known, base.member_number, base.is_unlisted,
-      ${seesJoiner(holding)} as sees_joiner,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
@@ -44,6 +41,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     from join_session session left join person on person.id = session.person_id
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
+  const isShown = seesJoiner(holding, standing);
   const programme = deps.society.programme(standing.programme);
   const [row] = rows;
   if (!row) throw sessionNotFound();
@@ -58,7 +56,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   const receipt = await receiptOf(deps, uuid);
-  const duplicates = await duplicatesOf(deps, row.sees_joiner ? { uuid } : { joinUuid: uuid });
+  const duplicates = await duplicatesOf(deps, isShown ? { uuid } : { joinUuid: uuid });
   const shown = {
     firstName: row.first_name,
     receipt,
@@ -79,7 +77,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     })),
     pass: null,
   };
-  if (row.sees_joiner) return shown;
+  if (isShown) return shown;
   return {
     ...shown,
     receipt: { ...receipt, name: '' },
