@@ -8,11 +8,11 @@ import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
-import { programs, runProgram } from './checks.ts';
+import { checkLint, checkTypes, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain, settingNames } from './settings.ts';
-import { groupsOf, startsPrograms, testsLaboratory } from './testGroups.ts';
+import { groupsOf, startsPrograms } from './testGroups.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
 
@@ -38,8 +38,8 @@ const env = {
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 
 const suites: Record<string, () => Promise<Counts>> = {
-  types: () => check(runProgram(programs.types)),
-  lint: () => check(runProgram(programs.lint)),
+  types: () => check(checkTypes()),
+  lint: () => check(checkLint()),
   unit: runNodeTests,
   faults: () =>
     check(
@@ -130,7 +130,7 @@ async function runNodeTests(): Promise<Counts> {
       cwd: root,
       exclude: (name) => name === 'node_modules' || name === 'e2e' || name.startsWith('dist'),
     })
-      .filter((file) => isChosen(file) && (values.long || filters.length > 0 || !testsLaboratory(file)))
+      .filter(isChosen)
       .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };
