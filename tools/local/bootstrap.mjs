@@ -1,6 +1,6 @@
 // The first program of every command. It may run on an older Node of the machine, so it is plain JavaScript and imports only
-// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to
-// tools/local/<command>.ts.
+// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to the
+// command's program.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,25 +10,19 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const wanted = 24;
-const commands = [
-  'start',
-  'dev',
-  'build',
-  'operator',
-  'test',
-  'faults',
-  'cluster',
-  'drift',
-  'check',
-  'gallery',
-  'bench',
-  'mutants',
-  'sbom',
-  'audit',
-];
+const programs = {
+  ...Object.fromEntries(
+    ['start', 'test', 'dev', 'check', 'build', 'gallery', 'operator'].map((name) => [
+      name,
+      `tools/local/${name}.ts`,
+    ]),
+  ),
+  faults: 'tests/faults/main.ts',
+  lab: 'lab/main.ts',
+};
 const [command = '', ...args] = process.argv.slice(2);
 
-if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}.`);
+if (!Object.hasOwn(programs, command)) fail(`Say which command: ${Object.keys(programs).join(', ')}.`);
 install();
 run(findNode());
 
@@ -83,7 +77,7 @@ function findNode() {
 function run(node) {
   const program = spawn(
     node,
-    ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
+    ['--disable-warning=ExperimentalWarning', join(root, programs[command]), ...args],
     {
       stdio: 'inherit',
       // The compile cache halves the time to start. child.ts uses the same folder.

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
-const folders = ['apps', 'docs', 'emulators', 'ops', 'packages', 'society', 'tests', 'tools'];
+const folders = ['apps', 'docs', 'emulators', 'lab', 'ops', 'packages', 'society', 'tests', 'tools'];
 const names = new Set(
   folders
     .flatMap((folder) =>
@@ -29,7 +29,12 @@ function lost(markdown: string): string[] {
     );
 }
 
-for (const page of ['README.md', 'CONTRIBUTING.md', 'CONTEXT.md', ...globSync('docs/*.md', { cwd: root })])
+for (const page of [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CONTEXT.md',
+  ...globSync('{docs,lab/*}/*.md', { cwd: root }),
+])
   test(`every file and folder that ${page} names is there`, () => {
     assert.deepEqual(lost(readFileSync(join(root, page), 'utf8')), []);
   });
