@@ -1,8 +1,8 @@
-import { cpuSecondsOf, memoryOf, watchOthers } from '../../tests/harness/usage.ts';
 import { closedLoop, type Load } from './load.ts';
 import { spreadOf } from './numbers.ts';
 import { atMost, type Verdict } from './report.ts';
 import type { Subject } from './subjects.ts';
+import { cpuSecondsOf, memoryOf, watchOthers } from './usage.ts';
 import type { World } from './world.ts';
 
 /** One measurement of one side under load. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { Client } from 'undici';
-import type { Induct } from '../../tests/harness/induct.ts';
 import { control, forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 import { Browser, type Observe } from './flow.ts';
+import type { Induct } from './induct.ts';
 import { openLoop } from './load.ts';
 import { spreadOf } from './numbers.ts';
 import type { Subject } from './subjects.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { type Induct, startInduct } from '../../tests/harness/induct.ts';
 import { control } from '../../tests/harness/providers.ts';
 import type { Scope } from '../../tests/harness/scope.ts';
 import { contactIdOf, emailOf, type Flow, floorFlow, inviteCodeOf, ourFlow } from './flow.ts';
+import { type Induct, startInduct } from './induct.ts';
 import { createDatabase, type World } from './world.ts';
 
 /** A server to put under load, with its database. */

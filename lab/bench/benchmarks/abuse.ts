@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { watchOthers } from '../../../tests/harness/usage.ts';
 import type { AbuseFigures, AbuseJob } from '../abuser.ts';
 import { compare } from '../compare.ts';
 import { openLoop } from '../load.ts';
 import { percentile, spreadOf } from '../numbers.ts';
 import { atMost, figure, type Section, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
+import { watchOthers } from '../usage.ts';
 import { type Bench, startWorld } from '../world.ts';
 
 const JOINS = 100;

@@ -3,8 +3,6 @@ import { type Browser, chromium } from '@playwright/test';
 import type { Induct as Running } from '../../../tests/e2e/fixtures.ts';
 import { screens } from '../../../tests/e2e/screens.ts';
 import { fillDetails } from '../../../tests/e2e/steps.ts';
-import { startInduct } from '../../../tests/harness/induct.ts';
-import { watchOthers } from '../../../tests/harness/usage.ts';
 import { type Scores, scoreScreen } from '../browser/lighthouse.ts';
 import {
   CPU_SLOWDOWN,
@@ -17,9 +15,11 @@ import {
   timeStep,
 } from '../browser/slowPhone.ts';
 import { compare } from '../compare.ts';
+import { startInduct } from '../induct.ts';
 import { spreadOf } from '../numbers.ts';
 import { atMost, type Section, section, type Verdict } from '../report.ts';
 import { makeOurDatabase } from '../subjects.ts';
+import { watchOthers } from '../usage.ts';
 import { type Bench, startWorld } from '../world.ts';
 
 /**

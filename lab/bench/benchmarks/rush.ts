@@ -1,11 +1,11 @@
 import { disagreements, untilTold } from '../../../tests/harness/agreement.ts';
 import { control, setFault } from '../../../tests/harness/providers.ts';
-import { watchOthers } from '../../../tests/harness/usage.ts';
 import { openLoop, type TimedCall } from '../load.ts';
 import { flatMemory, sampleMemory } from '../measure.ts';
 import { percentile, spreadOf } from '../numbers.ts';
 import { atMost, figure, megabytes, type Section, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
+import { watchOthers } from '../usage.ts';
 import { type Bench, startWorld } from '../world.ts';
 
 /** How long the emulated Stripe takes for each request (ms). */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { startServer, startSurroundings } from '../../../tests/harness/induct.ts';
 import { compare } from '../compare.ts';
 import { ORDER_CALLS } from '../flow.ts';
+import { startServer, startSurroundings } from '../induct.ts';
 import { measure, runMetrics } from '../measure.ts';
 import { spreadOf } from '../numbers.ts';
 import { atLeast, atMost, figure, type Section, section, table, type Verdict } from '../report.ts';

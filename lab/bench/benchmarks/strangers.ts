@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { watchOthers } from '../../../tests/harness/usage.ts';
 import { compare } from '../compare.ts';
 import { contactIdOf } from '../flow.ts';
 import type { HostileJob } from '../hostileUploads.ts';
@@ -8,6 +7,7 @@ import { openLoop } from '../load.ts';
 import { percentile } from '../numbers.ts';
 import { atMost, type Section, section } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
+import { watchOthers } from '../usage.ts';
 import { type Bench, startWorld } from '../world.ts';
 
 const COUNT = 100;

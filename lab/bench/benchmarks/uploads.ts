@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { Client } from 'undici';
 import { largePdf } from '../../../tests/harness/documents.ts';
-import { memoryOf, watchOthers } from '../../../tests/harness/usage.ts';
 import { compare } from '../compare.ts';
 import { contactIdOf } from '../flow.ts';
 import { spreadOf } from '../numbers.ts';
 import { atLeast, atMost, type Section, section, type Verdict } from '../report.ts';
 import { makeOurDatabase, type OurDatabase, startOurs } from '../subjects.ts';
+import { memoryOf, watchOthers } from '../usage.ts';
 import { type Bench, startWorld, type World, within } from '../world.ts';
 
 const MIB = 1_048_576;

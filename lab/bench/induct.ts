@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
+import type { Program, Scope } from '../../tests/harness/scope.ts';
+import { settingsFor } from '../../tests/harness/standIns.ts';
 import { builtServer } from '../../tools/local/builds.ts';
 import { freePort } from '../../tools/local/ports.ts';
-import type { Program, Scope } from './scope.ts';
-import { settingsFor } from './standIns.ts';
 
 /** What a server needs: a migrated database, and the providers' stand-ins, each in its own process. */
 export interface Surroundings {
