@@ -7,7 +7,7 @@ import { runProgram } from '../../tools/local/checks.ts';
 
 /**
  * `npm run lab -- drift`: checks whether the real providers still behave like the emulators. `npm test` runs the behaviour tests
- * against the emulators; this command runs them against test accounts, whose keys are in the environment (emulators/README.md).
+ * against the emulators; this command runs them against test accounts, whose keys are in the environment (README.md).
  * Skips a provider without keys, and says so. Exits with 0 when all tests of the other providers passed.
  */
 
