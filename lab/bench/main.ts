@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Scope } from '../../tests/harness/scope.ts';
-import { watchAncestors } from '../../tools/local/ancestors.ts';
 import { buildAll } from '../../tools/local/builds.ts';
 import { takeLock } from '../../tools/local/lock.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
+import { whenOrphaned } from '../../tools/local/processes.ts';
 import { explain } from '../../tools/local/settings.ts';
 import { benchmarkAbuse } from './benchmarks/abuse.ts';
 import { benchmarkBrowser } from './benchmarks/browser.ts';
@@ -39,7 +39,7 @@ const folder = join(root, 'out/bench');
 const abort = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => abort.abort(new Error(`Ended by ${name}.`)));
-watchAncestors(() => abort.abort(new Error('The process that started this was killed.')));
+whenOrphaned(() => abort.abort(new Error('The process that started this was killed.')));
 
 try {
   await main();

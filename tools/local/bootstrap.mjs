@@ -92,7 +92,29 @@ function run(node) {
   // Ctrl-C reaches the program directly. A signal that is sent to this process alone does not reach the program, so this process
   // passes the signal on. The program decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
+  const npm = findNpm();
+  if (npm !== undefined) setInterval(() => isRunning(npm) || program.kill('SIGTERM'), 250).unref();
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+/**
+ * Returns the process id of the npm that runs this program; undefined without npm. A killed npm can tell nobody, and on Linux the
+ * shell between npm and this program goes on waiting.
+ */
+function findNpm() {
+  const { ppid, platform, env } = process;
+  if (env.npm_lifecycle_event === undefined) return undefined;
+  if (platform !== 'linux' || /^npm\b|npm-cli/.test(readFileSync(`/proc/${ppid}/cmdline`, 'utf8')))
+    return ppid;
+  return Number(readFileSync(`/proc/${ppid}/stat`, 'utf8').split(') ').at(-1).split(' ')[1]);
+}
+
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function tooOld() {
