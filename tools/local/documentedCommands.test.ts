@@ -6,7 +6,6 @@ import { commands } from '../../apps/server/commands.ts';
 import { commandNamed } from '../../apps/server/platform/command.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
-import { readOptions } from '../../lab/bench/options.ts';
 
 // Checks that the program of every command in README.md, CONTRIBUTING.md, docs/ and lab/ would accept the command.
 
@@ -122,7 +121,7 @@ test('every command of staff that the documents name is understood as it stands 
   assert.ok(count > 60, `only ${count} were found`);
 });
 
-test('every script that the documents name is one, and so is every instrument of the laboratory and benchmark with its options', () => {
+test('every script that the documents name is one, and so is every instrument of the laboratory', () => {
   const faults: string[] = [];
   let count = 0;
   for (const { page, text } of documented)
@@ -134,8 +133,6 @@ test('every script that the documents name is one, and so is every instrument of
       if (!(word! in scripts) && (run !== undefined || !ofNpm.includes(word!)))
         faults.push(`${page}: ${text}`);
       if (word === 'lab' && instrument && !instruments.includes(instrument)) faults.push(`${page}: ${text}`);
-      const [, options] = /\bnpm run lab -- bench (.*)/.exec(text) ?? [];
-      if (options) assert.doesNotThrow(() => readOptions(argumentsOf(options)), `${page}: ${text}`);
     }
   assert.deepEqual(faults, []);
   assert.ok(count > 60, `only ${count} were found`);
