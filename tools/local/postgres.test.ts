@@ -135,13 +135,12 @@ test('a copied data folder starts a server of its own beside the original', asyn
 
 test('a data folder that was half made when its maker was killed is made again', async (t) => {
   const dataDir = temporaryFolder(t);
-  // 99999999 is larger than any process id. So the folder counts as left by a process that has ended.
-  mkdirSync(join(dataDir, 'postgres.new-99999999-0'));
-  writeFileSync(join(dataDir, 'postgres.new-99999999-0/PG_VERSION'), '18\n');
+  mkdirSync(join(dataDir, 'postgres.new'));
+  writeFileSync(join(dataDir, 'postgres.new/PG_VERSION'), '18\n');
   const server = await startPostgres({ dataDir, durable: false });
   t.after(() => server.stop());
   assert.deepEqual(await ask(server.url, 'select 1 as one'), { one: 1 });
-  assert.equal(existsSync(join(dataDir, 'postgres.new-99999999-0')), false);
+  assert.equal(existsSync(join(dataDir, 'postgres.new')), false);
 });
 
 test('a folder of another PostgreSQL is refused with a sentence', async (t) => {
