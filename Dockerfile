@@ -1,5 +1,5 @@
 # One image: the pages and the server are built here, and only what runs goes into it (docs/decisions/0002). Settings and run lines:
-# docs/deploy.md, "Without compose: one container". `npm run test:image` does what this file says where there is no Docker.
+# docs/deploy.md, "Without compose: one container". `npm run lab -- image` does what this file says where there is no Docker.
 FROM node:24-bookworm-slim AS packages
 WORKDIR /induct
 COPY package.json package-lock.json .npmrc ./

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { type Caddy, caddyProgram, startCaddy } from '../../tests/harness/caddy.ts';
 import { endsOf } from '../../tests/harness/endsOf.ts';
 import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
@@ -10,7 +11,6 @@ import { launchServerProcess, startServerProcess, withSettings } from '../../tes
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
-import { type Caddy, caddyProgram, startCaddy } from '../../tools/image/caddy.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import { SILENT_MS } from './platform/database/patience.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';

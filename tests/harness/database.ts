@@ -1,32 +1,41 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate, readMigrations } from '../../apps/server/platform/database/migrate.ts';
-import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
+import { endLeftServer, type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
 import { isRunning } from '../../tools/local/processes.ts';
 
-/**
- * The key of an advisory lock. A process holds the lock while it makes the template database and removes databases that earlier
- * runs left behind.
- */
+/** The key of an advisory lock. A process holds the lock while it makes the template database. */
 const preparing = 7_368_276;
 
 export interface TestDatabase {
   url: string;
-  /** Ends the remaining connections, removes the database, and stops the server if nobody else uses it. */
+  /** Ends the remaining connections, removes the database, and stops a server that nobody else in this process uses. */
   drop(): Promise<void>;
 }
 
 /**
  * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one PostgreSQL for all test files, whose URL
- * is in TEST_POSTGRES_URL. A test that needs another PostgreSQL passes its URL as `given`. A test file that is run by hand uses a
- * PostgreSQL for this checkout, with its data under the system's temporary folder, and starts it if it does not run yet.
+ * is in TEST_POSTGRES_URL. A test that needs another PostgreSQL passes its URL as `given`. A test file that is run by hand starts a
+ * PostgreSQL of its own.
  */
 export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
-  const server = given ? undefined : await startTestPostgres(byHandFolder());
+  const server = given ? undefined : await ownServer();
   const serverUrl = given ?? server!.url;
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await asAdmin(serverUrl, async (admin) => {
@@ -68,39 +77,86 @@ export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
-/** Returns the data folder for test files that are run by hand: one for each checkout and user. No other user may enter it. */
-function byHandFolder(): string {
-  const checkout = resolve(import.meta.dirname, '../..');
-  const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
+interface OwnServer {
+  url: string;
+  stop(): Promise<void>;
+}
+let own: { users: number; server: Promise<OwnServer> } | undefined;
+
+/** Returns the PostgreSQL of this process, which runs until all who use it have stopped it. */
+async function ownServer(): Promise<OwnServer> {
+  own ??= { users: 0, server: startOwnServer() };
+  const used = own;
+  used.users++;
+  const { url, stop } = await used.server;
+  return {
+    url,
+    async stop() {
+      used.users--;
+      if (used.users > 0) return;
+      own = undefined;
+      await stop();
+    },
+  };
+}
+
+/**
+ * Starts a PostgreSQL for this process alone. Its files are a copy of those that an earlier process has left for this checkout and
+ * these migrations; if there are none yet, this process leaves its own.
+ */
+async function startOwnServer(): Promise<OwnServer> {
   const uid = process.getuid?.() ?? 0;
-  const folder = join(tmpdir(), `induct-test-${uid}-${key}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (process.getuid && statSync(folder).uid !== uid)
-    throw new Error(`${folder} belongs to somebody else: remove it.`);
-  return folder;
+  const hash = createHash('sha256')
+    .update(resolve(import.meta.dirname))
+    .update(await templateName());
+  const kept = join(tmpdir(), `induct-test-${uid}-${hash.digest('hex').slice(0, 12)}`);
+  if (process.getuid && (statSync(kept, { throwIfNoEntry: false })?.uid ?? uid) !== uid)
+    throw new Error(`${kept} belongs to somebody else: remove it.`);
+  await removeLeftServers(uid);
+  const folder = mkdtempSync(join(tmpdir(), `induct-test-${uid}-of-${process.pid}-`));
+  const files = join(folder, 'postgres');
+  placeCluster(folder, existsSync(kept) ? kept : '');
+  const { url, stop } = await startTestPostgres(folder);
+  return {
+    url,
+    async stop() {
+      await stop();
+      // If root runs this, `postgres` may be a symbolic link to a folder of another account. Such a folder is not copied.
+      if (!existsSync(kept) && !lstatSync(files).isSymbolicLink()) {
+        const fresh = `${kept}-${process.pid}`;
+        cpSync(files, fresh, { recursive: true });
+        chmodSync(fresh, 0o700);
+        if (existsSync(kept)) rmSync(fresh, { recursive: true });
+        else renameSync(fresh, kept);
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Stops the servers of killed processes, and removes their folders. */
+async function removeLeftServers(uid: number): Promise<void> {
+  for (const folder of globSync(`induct-test-${uid}-of-*`, { cwd: tmpdir() })) {
+    if (isRunning(Number(/-of-(\d+)-/.exec(folder)?.[1]))) continue;
+    const path = join(tmpdir(), folder);
+    await endLeftServer(join(path, 'postgres'));
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+async function templateName(): Promise<string> {
+  const files = await readMigrations();
+  const hash = createHash('sha256').update(files.map((file) => `${file.name} ${file.checksum}`).join('\n'));
+  return `template_${hash.digest('hex').slice(0, 16)}`;
 }
 
 /** Returns the name of a migrated template database. It is created once for each set of migration files. */
 async function template(admin: pg.Client, serverUrl: string): Promise<string> {
-  const files = await readMigrations();
-  const hash = createHash('sha256').update(files.map((file) => `${file.name} ${file.checksum}`).join('\n'));
-  const name = `template_${hash.digest('hex').slice(0, 16)}`;
+  const name = await templateName();
   await admin.query('select pg_advisory_lock($1)', [preparing]);
   try {
-    const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
-    const existing = rows.map((row) => row.datname);
-    if (existing.includes(name)) return name;
-    // The process that makes the template also removes databases that killed tests and older migrations left behind.
-    for (const left of existing) {
-      const maker = /^test_(\d+)_/.exec(left)?.[1];
-      if (
-        /^template_[0-9a-f]{16}$/.test(left) ||
-        left === 'unfinished' ||
-        (maker && !isRunning(Number(maker)))
-      ) {
-        await admin.query(`drop database if exists ${left} with (force)`);
-      }
-    }
+    if ((await admin.query('select from pg_database where datname = $1', [name])).rowCount) return name;
+    await admin.query('drop database if exists unfinished with (force)');
     await admin.query('create database unfinished');
     await migrate(named(serverUrl, 'unfinished'));
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [

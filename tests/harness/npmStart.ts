@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { after } from 'node:test';
 import { type LocalFile, readLocalFile } from '../../tools/local/localFile.ts';
 import { type Holder, readHolder } from '../../tools/local/lock.ts';
 import { freePort } from '../../tools/local/ports.ts';
-import { isRunning, isZombie, parentOf } from '../../tools/local/processes.ts';
+import { isRunning, isZombie } from '../../tools/local/processes.ts';
 import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -95,7 +95,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
   );
   const pids = {
     npm: command.process.pid!,
-    bootstrap: parentOf(start),
+    bootstrap: Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(start)], { encoding: 'utf8' })),
     start,
     emulators: children[0]!.pid,
     server: children[1]!.pid,

@@ -1,6 +1,6 @@
 // The first program of every command. It may run on an older Node of the machine, so it is plain JavaScript and imports only
-// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to
-// tools/local/<command>.ts.
+// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to the
+// command's program.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,25 +10,19 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const wanted = 24;
-const commands = [
-  'start',
-  'dev',
-  'build',
-  'operator',
-  'test',
-  'faults',
-  'cluster',
-  'drift',
-  'check',
-  'gallery',
-  'bench',
-  'mutants',
-  'sbom',
-  'audit',
-];
+const programs = {
+  ...Object.fromEntries(
+    ['start', 'test', 'dev', 'check', 'build', 'gallery', 'operator'].map((name) => [
+      name,
+      `tools/local/${name}.ts`,
+    ]),
+  ),
+  faults: 'tests/faults/main.ts',
+  lab: 'lab/main.ts',
+};
 const [command = '', ...args] = process.argv.slice(2);
 
-if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}.`);
+if (!Object.hasOwn(programs, command)) fail(`Say which command: ${Object.keys(programs).join(', ')}.`);
 install();
 run(findNode());
 
@@ -83,7 +77,7 @@ function findNode() {
 function run(node) {
   const program = spawn(
     node,
-    ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
+    ['--disable-warning=ExperimentalWarning', join(root, programs[command]), ...args],
     {
       stdio: 'inherit',
       // The compile cache halves the time to start. child.ts uses the same folder.
@@ -98,7 +92,29 @@ function run(node) {
   // Ctrl-C reaches the program directly. A signal that is sent to this process alone does not reach the program, so this process
   // passes the signal on. The program decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
+  const npm = findNpm();
+  if (npm !== undefined) setInterval(() => isRunning(npm) || program.kill('SIGTERM'), 250).unref();
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+/**
+ * Returns the process id of the npm that runs this program; undefined without npm. A killed npm can tell nobody, and on Linux the
+ * shell between npm and this program goes on waiting.
+ */
+function findNpm() {
+  const { ppid, platform, env } = process;
+  if (env.npm_lifecycle_event === undefined) return undefined;
+  if (platform !== 'linux' || /^npm\b|npm-cli/.test(readFileSync(`/proc/${ppid}/cmdline`, 'utf8')))
+    return ppid;
+  return Number(readFileSync(`/proc/${ppid}/stat`, 'utf8').split(') ').at(-1).split(' ')[1]);
+}
+
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function tooOld() {

@@ -1,6 +1,6 @@
-import { programs, runProgram } from './checks.ts';
+import { checkLint, checkTypes } from './checks.ts';
 
 /** `npm run check`: types and lint. */
-const types = await runProgram(programs.types);
-const lint = await runProgram(programs.lint);
+const types = await checkTypes();
+const lint = await checkLint();
 process.exit(types && lint ? 0 : 1);

@@ -1,17 +1,33 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { licenceFaults } from './licences.ts';
+import { checkWalls } from './walls.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
+export function checkTypes(): Promise<boolean> {
+  return runProgram([join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty']);
+}
+
 /**
- * The arguments with which Node runs each program. The programs are those that the project pins, not others that may be on the
- * PATH.
+ * Runs Biome, and checks which folders of apps/server import which others (walls.ts), and the licences of the packages
+ * (licences.ts).
  */
-export const programs = {
-  types: [resolve(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty'],
-  biome: [resolve(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--colors=off'],
-  lint: ['--disable-warning=ExperimentalWarning', resolve(root, 'tools/local/lint.ts')],
-};
+export async function checkLint(): Promise<boolean> {
+  const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const faults = [
+    ...checkWalls(root),
+    ...licenceFaults(read('package-lock.json'), read('tools/local/licences.json')),
+  ];
+  for (const fault of faults) console.error(fault);
+  const passes = await runProgram([
+    join(root, 'node_modules/@biomejs/biome/bin/biome'),
+    'check',
+    '--colors=off',
+  ]);
+  return passes && faults.length === 0;
+}
 
 /** Runs a Node program in the project's root and passes its output through. Resolves with whether it succeeded. */
 export function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<boolean> {

@@ -6,9 +6,8 @@ import { commands } from '../../apps/server/commands.ts';
 import { commandNamed } from '../../apps/server/platform/command.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
-import { readOptions } from '../bench/options.ts';
 
-// Checks that the program of every command in README.md, CONTRIBUTING.md and docs/ would accept the command.
+// Checks that the program of every command in README.md, CONTRIBUTING.md, docs/ and lab/ would accept the command.
 
 const root = resolve(import.meta.dirname, '../..');
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
@@ -63,7 +62,8 @@ function argumentsOf(text: string): string[] {
   });
 }
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).sort()];
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,lab/*}/*.md', { cwd: root }).sort()];
+const instruments = ['test', ...globSync('lab/*/main.ts', { cwd: root }).map((path) => path.split('/')[1]!)];
 const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
 
 class Understood extends Error {}
@@ -121,17 +121,18 @@ test('every command of staff that the documents name is understood as it stands 
   assert.ok(count > 60, `only ${count} were found`);
 });
 
-test('every script that the documents name is one, and so is every benchmark with its options', () => {
+test('every script that the documents name is one, and so is every instrument of the laboratory', () => {
   const faults: string[] = [];
   let count = 0;
   for (const { page, text } of documented)
-    for (const [, run, word] of text.matchAll(/\bnpm (run )?(?:--silent )?([a-z][\w:-]*)/g)) {
+    for (const [, run, word, instrument] of text.matchAll(
+      /\bnpm (run )?(?:--silent )?([a-z][\w:-]*)(?: -- (\w+))?/g,
+    )) {
       const ofNpm = ['install', 'ci', 'sbom', 'audit', 'exec'];
       count++;
       if (!(word! in scripts) && (run !== undefined || !ofNpm.includes(word!)))
         faults.push(`${page}: ${text}`);
-      const [, options] = /\bnpm run bench -- (.*)/.exec(text) ?? [];
-      if (options) assert.doesNotThrow(() => readOptions(argumentsOf(options)), `${page}: ${text}`);
+      if (word === 'lab' && instrument && !instruments.includes(instrument)) faults.push(`${page}: ${text}`);
     }
   assert.deepEqual(faults, []);
   assert.ok(count > 60, `only ${count} were found`);

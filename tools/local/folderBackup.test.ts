@@ -64,7 +64,7 @@ test('without fitting client tools, a stopped npm start is backed up by its fold
   );
   assert.equal(statSync(join(elsewhere.DATA_DIR, 'postgres')).mode & 0o777, 0o700);
   assert.equal(
-    readdirSync(elsewhere.DATA_DIR).some((name) => name.includes('.new-')),
+    readdirSync(elsewhere.DATA_DIR).some((name) => name.includes('.new')),
     false,
   );
   const shown = npmRun('operator', elsewhere, ['documents', 'show', '101']);

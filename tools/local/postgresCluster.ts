@@ -4,7 +4,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +12,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PostgresAccount } from './postgresAccount.ts';
-import { isRunning } from './processes.ts';
 
 export const major = '18';
 /** The name of the only account that a cluster has. */
@@ -69,22 +67,13 @@ export async function makeCluster(
   // Removes the data folder if it is a link to a folder that somebody has deleted.
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
-  for (const name of readdirSync(dirname(cluster))) {
-    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
-    if (maker && !isRunning(Number(maker)))
-      rmSync(join(dirname(cluster), name), { recursive: true, force: true });
-  }
-  const half = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const half = `${cluster}.new`;
+  rmSync(half, { recursive: true, force: true });
   mkdirSync(half, { mode: 0o700 });
   account.give(half);
   try {
     await fill(half);
-    try {
-      renameSync(half, cluster);
-    } catch (error) {
-      // Ignores the error if another process has made the folder meanwhile.
-      if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
-    }
+    renameSync(half, cluster);
   } finally {
     rmSync(half, { recursive: true, force: true });
   }

@@ -29,9 +29,15 @@ export function commandLine(pid: number): string | undefined {
   return ps(pid, 'command=');
 }
 
-/** Returns the id of a process's parent; 0 when there is no such process. */
-export function parentOf(pid: number): number {
-  return process.platform === 'linux' ? Number(stat(pid)?.[1] ?? 0) : Number(ps(pid, 'ppid=') ?? 0);
+/** Calls `gone` once when the process that started this one has ended, which gives this process another parent. */
+export function whenOrphaned(gone: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    gone();
+  }, 250);
+  timer.unref();
 }
 
 function stateOf(pid: number): string | undefined {

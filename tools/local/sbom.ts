@@ -12,7 +12,7 @@ interface Bom {
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * `npm run sbom`: prints a CycloneDX list of every package in the image. `npm sbom` lists the server's installed packages;
+ * Prints a CycloneDX list of every package in the image. `npm sbom` lists the server's installed packages;
  * devDependencies that are bundled into the pages are shipped as well, so they are added.
  */
 const bom: Bom = JSON.parse(

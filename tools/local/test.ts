@@ -3,16 +3,17 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
+import pLimit from 'p-limit';
 import { npmSettings } from '../../apps/server/platform/config/config.ts';
 import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
-import { programs, runProgram } from './checks.ts';
+import { checkLint, checkTypes, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain, settingNames } from './settings.ts';
-import { groupsOf, startsPrograms, testsLaboratory } from './testGroups.ts';
+import { groupsOf, startsPrograms } from './testGroups.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
 
@@ -38,8 +39,8 @@ const env = {
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 
 const suites: Record<string, () => Promise<Counts>> = {
-  types: () => check(runProgram(programs.types)),
-  lint: () => check(runProgram(programs.lint)),
+  types: () => check(checkTypes()),
+  lint: () => check(checkLint()),
   unit: runNodeTests,
   faults: () =>
     check(
@@ -130,7 +131,7 @@ async function runNodeTests(): Promise<Counts> {
       cwd: root,
       exclude: (name) => name === 'node_modules' || name === 'e2e' || name.startsWith('dist'),
     })
-      .filter((file) => isChosen(file) && (values.long || filters.length > 0 || !testsLaboratory(file)))
+      .filter(isChosen)
       .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };
@@ -145,16 +146,17 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    const groups = groupsOf(chosen.filter((file) => !startsPrograms(file)));
-    const programs = groupsOf(chosen.filter(startsPrograms));
-    // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. The first
-    // of each three begins with the tests that start whole programs, and helps with the other tests when none of those are left.
-    const all = Array.from({ length: availableParallelism() }, () => [
-      inTurn([programs, groups], settings),
-      inTurn([groups], settings),
-      inTurn([groups], settings),
+    // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. One of the
+    // three is for tests that start whole programs.
+    const cores = availableParallelism();
+    const { programs = [], others = [] } = Object.groupBy(chosen, (file) =>
+      startsPrograms(file) ? 'programs' : 'others',
+    );
+    const counts = await Promise.all([
+      ...runGroups(groupsOf(programs), cores, settings),
+      ...runGroups(groupsOf(others), 2 * cores, settings),
     ]);
-    return (await Promise.all(all.flat())).reduce(sum);
+    return counts.reduce(sum, { passed: 0, failed: 0 });
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await postgres.stop();
@@ -164,26 +166,18 @@ async function runNodeTests(): Promise<Counts> {
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
-  const groups = groupsOf(files);
-  const all = Array.from({ length: availableParallelism() }, () => inTurn([groups]));
-  return (await Promise.all(all)).reduce(sum);
+  const counts = await Promise.all(runGroups(groupsOf(files), availableParallelism()));
+  return counts.reduce(sum, { passed: 0, failed: 0 });
 }
 
-/**
- * Runs groups of test files until all `queues` are empty. Each group runs in a process of its own, one group after the other. A
- * group is removed from its queue before it runs, so that several callers can work on the same queues. Groups of the first queue
- * come first.
- */
-async function inTurn(queues: string[][][], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
-  let total: Counts = { passed: 0, failed: 0 };
-  const next = () => queues.find(({ length }) => length > 0)?.shift();
-  for (let files = next(); files; files = next()) total = sum(total, await nodeTests(files, settings));
-  return total;
+/** Runs each group of test files in a process of its own, `most` at the same time. */
+function runGroups(groups: string[][], most: number, settings: NodeJS.ProcessEnv = {}): Promise<Counts>[] {
+  const limit = pLimit(most);
+  return groups.map((files) => limit(() => nodeTests(files, settings)));
 }
 
 /** Runs test files in one process. The hooks at the top of each file then apply to the tests of all of them. */
-async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
-  if (files.length === 0) return { passed: 0, failed: 0 };
+async function nodeTests(files: string[], settings: NodeJS.ProcessEnv): Promise<Counts> {
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');
   const succeeded = await runProgram(
     [

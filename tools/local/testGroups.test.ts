@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { groupsOf, testsLaboratory } from './testGroups.ts';
+import { groupsOf } from './testGroups.ts';
 
 test('up to eight test files share a process, in the order given', () => {
   const links = Array.from({ length: 9 }, (_, number) => `apps/server/links/${9 - number}.test.ts`);
@@ -17,7 +17,6 @@ test('a test file that starts whole programs, or tests what a process has once, 
     'apps/server/watch/alerts.test.ts',
     'apps/server/watch/metrics.test.ts',
     'tests/faults/books.test.ts',
-    'tools/local/drift.test.ts',
     'tools/local/lock.test.ts',
   ];
   assert.deepEqual(
@@ -26,16 +25,9 @@ test('a test file that starts whole programs, or tests what a process has once, 
   );
 });
 
-test('what measures and compares is tested by `npm run test:long`, and what people meet by `npm test`', () => {
-  for (const file of ['tools/bench/flow.test.ts', 'tools/mutants/sql.test.ts', 'tools/local/drift.test.ts'])
-    assert.equal(testsLaboratory(file), true, file);
-  for (const file of ['tools/image/compose.test.ts', 'tools/local/start.test.ts', 'apps/server/app.test.ts'])
-    assert.equal(testsLaboratory(file), false, file);
-});
-
 test('no test file has a hook that runs around the tests of other files', () => {
   const root = resolve(import.meta.dirname, '../..');
-  const files = globSync('{apps,emulators,packages,society,tests,tools}/**/*.test.ts', {
+  const files = globSync('{apps,emulators,lab,packages,society,tests,tools}/**/*.test.ts', {
     cwd: root,
     exclude: (name) => name === 'node_modules',
   });

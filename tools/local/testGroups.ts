@@ -5,11 +5,6 @@ const MOST_TOGETHER = 8;
 /** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
 const apart = ['apps/server', 'apps/server/watch'];
 
-/** Whether a file tests the laboratory: tools that measure or compare, of which neither a joiner nor staff meets anything. */
-export function testsLaboratory(file: string): boolean {
-  return /^tools\/(bench|mutants)\/|^tools\/local\/drift\./.test(file);
-}
-
 /** Whether the tests of a file start whole programs. */
 export function startsPrograms(file: string): boolean {
   return /^(tests|tools)\//.test(file);

@@ -1,2 +1,0 @@
-/** The program of `npm run bench`. */
-import '../bench/main.ts';

@@ -1,2 +1,0 @@
-/** The program of `npm run test:cluster`. */
-import '../../tests/cluster/main.ts';

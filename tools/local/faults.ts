@@ -1,2 +1,0 @@
-/** The program of `npm run test:faults`. */
-import '../../tests/faults/main.ts';

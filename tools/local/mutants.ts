@@ -1,2 +1,0 @@
-/** The program of `npm run test:mutants`. */
-import '../mutants/run.ts';
