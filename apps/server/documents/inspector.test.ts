@@ -219,22 +219,27 @@ test('no more files are looked at at once than there are processes, and of one s
       const worker = program(`setImmediate(() => post({ type: 'image/png' }))`)();
       started.push(worker);
       const send = worker.send.bind(worker) as (job: object) => boolean;
-      worker.send = (job: { path: string }) => {
+      worker.send = ({ path }: { path: string }) => {
+        const ofThis = (ofSender.get(path) ?? 0) + 1;
+        ofSender.set(path, ofThis);
         running += 1;
         most = Math.max(most, running);
-        ofSender.set(job.path, (ofSender.get(job.path) ?? 0) + 1);
-        mostOfOne = Math.max(mostOfOne, ofSender.get(job.path)!);
-        return send(job);
+        mostOfOne = Math.max(mostOfOne, ofThis);
+        worker.once('message', () => {
+          running -= 1;
+          ofSender.set(path, ofSender.get(path)! - 1);
+        });
+        return send({ path });
       };
       return worker;
     },
   });
-  const send = async (sender: string) => {
-    await inspector.inspect({ path: sender, sizeBytes: 1 }, sender);
-    running -= 1;
-    ofSender.set(sender, ofSender.get(sender)! - 1);
-  };
   const senders = ['a', 'b', 'c', 'd', 'e'];
-  await Promise.all(Array.from({ length: 30 }, (_, index) => send(senders[index % 5]!)));
+  await Promise.all(
+    Array.from({ length: 30 }, (_, index) => {
+      const sender = senders[index % 5]!;
+      return inspector.inspect({ path: sender, sizeBytes: 1 }, sender);
+    }),
+  );
   assert.deepEqual([most, mostOfOne, started.length], [3, 1, 3]);
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job } from './inspectorProcess.ts';
@@ -38,10 +39,6 @@ const KEPT_MEMORY_BYTES = 150_000_000;
 const LOOK_MS = 100;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
-interface Waiting extends PromiseWithResolvers<Inspection> {
-  job: Job;
-}
-
 export function openInspector({
   processes = PROCESSES,
   patience = patienceMs,
@@ -52,29 +49,9 @@ export function openInspector({
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
-  /** The waiting files of each sender. The order of the senders is the order of their turns. */
-  const queues = new Map<string, Waiting[]>();
-  const served = new Set<string>();
+  const turns = pLimit(processes);
+  const ofSender = new Map<string, LimitFunction>();
   let idle: ChildProcess[] = [];
-
-  function next(): void {
-    if (served.size >= processes) return;
-    const sender = queues.keys().find((name) => !served.has(name));
-    if (sender === undefined) return;
-    const queue = queues.get(sender)!;
-    const { job, resolve, reject } = queue.shift()!;
-    served.add(sender);
-    look(job)
-      .then(resolve, reject)
-      .finally(() => {
-        served.delete(sender);
-        // The sender goes to the end of the queue of senders.
-        queues.delete(sender);
-        if (queue.length > 0) queues.set(sender, queue);
-        next();
-      });
-    next();
-  }
 
   async function look(job: Job): Promise<Inspection> {
     idle = idle.filter(isAlive);
@@ -107,13 +84,14 @@ export function openInspector({
   }
 
   return {
-    inspect(job, sender) {
-      const waiting: Waiting = { job, ...Promise.withResolvers<Inspection>() };
-      const queue = queues.get(sender);
-      if (queue) queue.push(waiting);
-      else queues.set(sender, [waiting]);
-      next();
-      return waiting.promise;
+    async inspect(job, sender) {
+      const own = ofSender.get(sender) ?? pLimit(1);
+      ofSender.set(sender, own);
+      try {
+        return await own(() => turns(() => look(job)));
+      } finally {
+        if (own.activeCount + own.pendingCount === 0) ofSender.delete(sender);
+      }
     },
   };
 }
