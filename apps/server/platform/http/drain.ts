@@ -1,79 +1,49 @@
 import type { Server as HttpServer } from 'node:http';
 import { Server, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** The interval (ms) in which the closing server looks for idle connections and closes them. */
+/** The interval (ms) in which the closing server looks for idle connections. */
 const LOOK_MS = 50;
-/**
- * A closing server closes each connection that has had no traffic for this time (ms). The time starts when the shutdown begins,
- * or later.
- */
+/** A closing server keeps idle connections for this time (ms): a call may be on its way, or a proxy may take one for its next call. */
 const QUIET_MS = 1_000;
 /** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
 
-interface Connection {
-  underWay: number;
-  /** When the connection was opened, or when its last answer ended (`performance.now`, ms). */
-  since: number;
-  /** Bytes received until `since`. If the socket has read more, a further call has begun. */
-  readBytes: number;
-}
-
 /**
- * Adds a hook that makes `app.close()` finish without losing calls. The hook first calls {@link stopAccepting}; calls on open
- * connections are still answered. An open connection is closed after its next answer, which tells the client so in the header
- * `connection: close`, or after QUIET_MS without traffic: closing the connection at once could lose a call that is on its way.
- * The hook ends when all connections are closed, or closes the remaining ones after `patienceMs`.
+ * Adds a hook that makes `app.close()` finish without losing calls. Fastify alone would lose those that are on their way, since it
+ * closes idle connections at once. The hook first calls {@link stopAccepting}; calls on open connections are still answered, with
+ * the header `connection: close`. Idle connections are closed after QUIET_MS, all others after `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
-  const connections = new Map<Socket, Connection>();
+  const connections = new Set<Socket>();
   server.on('connection', (socket) => {
-    connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
+    connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
-  // This listener must run before the request handler, which may answer synchronously. It is therefore added before the handler.
-  server.prependListener('request', ({ socket }, response) => {
-    const connection = connections.get(socket);
-    if (!connection) return;
-    connection.underWay++;
-    response.once('close', () => {
-      connection.underWay--;
-      connection.since = performance.now();
-      connection.readBytes = socket.bytesRead;
-    });
+  let isClosing = false;
+  // Fastify adds the header only to answers of calls that began after `close`.
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (isClosing) void reply.header('connection', 'close');
+    done(null, payload);
   });
-
   app.addHook('preClose', async () => {
     await stopAccepting(server);
-    // Even a connection that was idle for long stays open for QUIET_MS from now: a proxy that can open no new connection may reuse
-    // it.
+    isClosing = true;
     const began = performance.now();
-    await new Promise<void>((done) => {
-      const end = () => {
-        clearInterval(look);
-        clearTimeout(cut);
-        done();
-      };
-      const closeQuiet = async () => {
-        const now = performance.now();
-        // Lets Node poll its sockets first: timers run before that phase, so on a busy machine a call may have arrived that Node
-        // has not read yet.
-        await setImmediate();
-        for (const [socket, { underWay, since, readBytes }] of connections)
-          if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)
-            socket.destroy();
-        if (connections.size === 0) end();
-      };
-      const look = setInterval(closeQuiet, LOOK_MS);
-      const cut = setTimeout(() => {
-        server.closeAllConnections();
-        end();
-      }, patienceMs);
-      void closeQuiet();
-    });
+    const passed = () => performance.now() - began;
+    while (connections.size > 0 && passed() < patienceMs) {
+      await pause(LOOK_MS);
+      // Lets Node poll its sockets first: timers run before that phase, so on a busy machine a call may have arrived that Node has
+      // not read yet.
+      await setImmediate();
+      if (passed() < QUIET_MS) continue;
+      server.closeIdleConnections();
+      // For Node, a connection that never brought a byte is not idle.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    }
+    server.closeAllConnections();
   });
 }
 
