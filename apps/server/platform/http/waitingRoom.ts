@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { finished } from 'node:stream/promises';
+import { finished } from 'node:stream';
+import Fastify, { LogController } from 'fastify';
 import type { Log } from '../../deps.ts';
 import type { Config } from '../config/config.ts';
 import { comeBackPage, isForPrograms } from './comeBack.ts';
 import { stopAccepting } from './drain.ts';
-import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
+import { addressOptions, DATABASE_RETRY_SECONDS, handleErrors, NO_DATABASE, referenceOf } from './errors.ts';
 import { HEALTHZ, type NotReady, READYZ } from './health.ts';
-import { codeOf } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import { headersOfCalls } from './securityHeaders.ts';
+import { serverTimes, timeLimits } from './timeLimits.ts';
 
 export interface WaitingRoom {
   port: number;
@@ -22,57 +23,41 @@ export interface WaitingRoom {
  * /healthz gets 200, /readyz gets 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
-  const server = createServer(async (request, response) => {
-    // Reads and discards the request's body before it answers. If the server closed the connection while the body arrives, the
-    // connection would be reset, and a proxy may then drop the answer.
-    request.resume();
-    await finished(request).catch(() => {});
-    if (!request.complete) return;
-    const path = (request.url ?? '/').split('?')[0]!;
-    const id = randomUUID();
-    const send = (status: number, type: string, body: string) =>
-      response
-        .writeHead(status, {
-          ...headersOfCalls(config),
-          connection: 'close',
-          'x-request-id': id,
-          'content-type': `${type}; charset=utf-8`,
-          ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
-        })
-        .end(body);
-    if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    ...addressOptions,
+    ...serverTimes(timeLimits),
+  });
+  handleErrors(app);
+  // Reads and discards the request's body before it answers. If the server closed the connection while the body arrives, the
+  // connection would be reset, and a proxy may then drop the answer.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    '*',
+    (_, body, done) => void finished(body.resume(), (error) => done(error ?? null)),
+  );
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers({ ...headersOfCalls(config), connection: 'close', 'x-request-id': request.id });
+    done();
+  });
+  app.get(HEALTHZ, () => ({ ok: true }));
+  app.get(READYZ, (_, reply) => {
     const missing: NotReady[] = ['database'];
-    if (path === READYZ) return send(503, 'application/json', JSON.stringify({ ready: false, missing }));
-    log.warn({ reqId: id, method: request.method }, 'somebody came while the database is waited for');
-    const reference = referenceOf(id);
-    if (isForPrograms(path)) return send(503, 'application/json', JSON.stringify(failureOf(id, reference)));
-    return send(
-      503,
-      'text/html',
-      comeBackPage({ societyName, sentence: NO_DATABASE, reference, seconds: DATABASE_RETRY_SECONDS }),
-    );
+    return reply.status(503).header('retry-after', DATABASE_RETRY_SECONDS).send({ ready: false, missing });
   });
-  await listen(server, config);
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    leave: () => stopAccepting(server),
-  };
-}
-
-function listen(
-  server: ReturnType<typeof createServer<typeof IncomingMessage, typeof ServerResponse>>,
-  { host, port }: Config,
-): Promise<void> {
-  return new Promise((done, fail) => {
-    server.once('error', fail);
-    server.listen({ host, port }, () => {
-      server.off('error', fail);
-      done();
-    });
+  app.all('/*', ({ id, url, log }, reply) => {
+    if (isForPrograms(url)) throw new Refusal(503, NO_DATABASE, { retryAfter: DATABASE_RETRY_SECONDS });
+    log.warn('somebody came while the database is waited for');
+    const [reference, seconds] = [referenceOf(id), DATABASE_RETRY_SECONDS];
+    return reply
+      .status(503)
+      .header('retry-after', seconds)
+      .type('text/html; charset=utf-8')
+      .send(comeBackPage({ societyName, sentence: NO_DATABASE, reference, seconds }));
   });
-}
-
-function failureOf(requestId: string, reference: string) {
-  return { success: false, status: 'error', code: codeOf(503), message: NO_DATABASE, requestId, reference };
+  await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as AddressInfo;
+  return { port, leave: () => stopAccepting(app.server) };
 }
