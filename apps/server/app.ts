@@ -27,10 +27,9 @@ import { servePage, writePage } from './platform/http/page.ts';
 import { otherPageFile } from './platform/http/pageFiles.ts';
 import { serve } from './platform/http/routes.ts';
 import { headersOfCalls, otherHeadersOfPages, securePages } from './platform/http/securityHeaders.ts';
-import { shedLoad } from './platform/http/shedding.ts';
+import { type Measured, shedLoad } from './platform/http/shedding.ts';
 import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
-import type { Measured } from './platform/pressure.ts';
 import { reportRoutes } from './reports/reports.ts';
 import { pictureOrigins, toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
@@ -123,7 +122,7 @@ export async function buildApp(
     done();
   });
 
-  const pressure = shedLoad(app, config, site.society.name, measured);
+  const pressure = await shedLoad(app, config, site.society.name, measured);
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
   serveArrival(app, deps);
   serveHealth(app, deps, stopping, pressure);

@@ -247,7 +247,7 @@ const causes: Cause[] = [
       const shedding = { eventLoopDelayMs: 1, heapBytes: 0, rssBytes: 0 };
       const app = await buildApp(
         { ...server.deps, config: { ...server.deps.config, shedding } },
-        { measured: () => ({ eventLoopDelayMs: 1, heapBytes: 0, rssBytes: 0 }) },
+        { measured: () => ({ eventLoopDelay: 1, heapUsed: 0, rssBytes: 0 }) },
       );
       const client = browser(await app.listen({ host: '127.0.0.1', port: 0 }));
       await client.call('checkEligibility', { body: { invitationCode: 'HONOR101' } });

@@ -12,8 +12,7 @@ import {
 import { browser, type Client, sharedServer } from '../../../../tests/harness/testServer.ts';
 import { until } from '../../../../tests/harness/until.ts';
 import { buildApp } from '../../app.ts';
-import { levelOf } from '../pressure.ts';
-import { BUSY } from './shedding.ts';
+import { BUSY, levelOf } from './shedding.ts';
 
 const server = await sharedServer();
 const limits = { eventLoopDelayMs: 100, heapBytes: 1_000_000, rssBytes: 1_000_000 };
@@ -23,7 +22,7 @@ async function underPressure(t: TestContext, level: number | (() => number)): Pr
   const now = typeof level === 'number' ? () => level : level;
   const deps = { ...server.deps, config: { ...server.deps.config, shedding: limits } };
   const app = await buildApp(deps, {
-    measured: () => ({ eventLoopDelayMs: 0, heapBytes: now() * limits.heapBytes, rssBytes: 0 }),
+    measured: () => ({ eventLoopDelay: 0, heapUsed: now() * limits.heapBytes, rssBytes: 0 }),
   });
   t.after(() => app.close());
   return browser(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -118,7 +117,7 @@ test('a server whose event loop has no time left refuses who is new, and takes t
 });
 
 test('the tightest limit counts, and one that is not set never does', () => {
-  const measured = { eventLoopDelayMs: 50, heapBytes: 300, rssBytes: 900 };
+  const measured = { eventLoopDelay: 50, heapUsed: 300, rssBytes: 900 };
   assert.equal(levelOf(measured, { eventLoopDelayMs: 100, heapBytes: 200, rssBytes: 1000 }), 1.5);
   assert.equal(levelOf(measured, { eventLoopDelayMs: 100, heapBytes: 0, rssBytes: 0 }), 0.5);
   assert.equal(levelOf(measured, { eventLoopDelayMs: 0, heapBytes: 0, rssBytes: 0 }), 0);

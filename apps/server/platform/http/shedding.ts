@@ -1,9 +1,10 @@
+import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CallName, calls } from '#contract/calls.ts';
 import { screens } from '#core/navigation.ts';
 import type { Config } from '../config/config.ts';
+import type { SheddingLimits } from '../config/watch.ts';
 import { requestsShed } from '../metrics.ts';
-import { levelOf, type Measured, measureProcess } from '../pressure.ts';
 import { comeBackPage, isForPrograms } from './comeBack.ts';
 import { referenceOf } from './errors.ts';
 import { Refusal } from './refusal.ts';
@@ -66,17 +67,24 @@ const ofRoutes: Record<string, Priority | null> = {
   '/api/health': null,
 };
 
+/** The interval of the measurements (ms): long enough that the mean delay of a sample does not show a single busy moment. */
+const SAMPLE_MS = 1_500;
+
+/** What `@fastify/under-pressure` measures. Delays are milliseconds. */
+export type Measured = Record<'eventLoopDelay' | 'heapUsed' | 'rssBytes', number>;
+
 /**
  * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
  * progress, and last the calls of paying joiners (docs/run.md, "Too much load"). Must be registered after the hooks that set
- * headers, so that refusals have these headers, too.
+ * headers, so that refusals have these headers, too. A test may pass `measured` instead of what is measured.
  */
-export function shedLoad(
+export async function shedLoad(
   app: FastifyInstance,
   { shedding }: Pick<Config, 'shedding'>,
   societyName: string,
-  measured: () => Measured = measuredUntilClosed(app),
-): { isOverloaded(): boolean } {
+  measured: () => Measured = () => app.memoryUsage(),
+): Promise<{ isOverloaded(): boolean }> {
+  await app.register(underPressure, { sampleInterval: SAMPLE_MS });
   const level = () => levelOf(measured(), shedding);
   app.addHook('onRequest', (request, reply, done) => {
     const priority = priorityOf(request);
@@ -103,8 +111,15 @@ function priorityOf({ url, routeOptions: { url: route } }: FastifyRequest): Prio
   return priority === undefined ? (isForPrograms(url) ? 'joining' : 'new') : priority;
 }
 
-function measuredUntilClosed(app: FastifyInstance): () => Measured {
-  const process = measureProcess();
-  app.addHook('onClose', async () => process.end());
-  return process.now;
+/**
+ * Returns the load as a multiple of the limits: the highest of the three ratios. A limit of 0 is ignored. At 1 or more, the process
+ * is overloaded.
+ */
+export function levelOf({ eventLoopDelay, heapUsed, rssBytes }: Measured, limits: SheddingLimits): number {
+  const part = (value: number, limit: number) => (limit > 0 ? value / limit : 0);
+  return Math.max(
+    part(eventLoopDelay, limits.eventLoopDelayMs),
+    part(heapUsed, limits.heapBytes),
+    part(rssBytes, limits.rssBytes),
+  );
 }
