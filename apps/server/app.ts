@@ -85,7 +85,7 @@ export async function buildApp(
     sendsLetters: config.mail !== null,
     apiUrl: config.apiUrl,
   });
-  const page = webBuild === undefined ? null : await writePage(webBuild, site);
+  const page = webBuild === undefined ? null : await writePage(webBuild, site, deps.icon);
   if (config.apiUrl)
     await app.register(cors, {
       origin: config.publicUrl,

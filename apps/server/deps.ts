@@ -38,6 +38,8 @@ export interface Deps {
   browser: BrowserCookie;
   society: Society;
   letterTexts: LetterTexts;
+  /** The society's icon, a PNG. */
+  icon: Buffer;
   now(): Date;
   config: Config;
   /**

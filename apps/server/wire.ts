@@ -22,6 +22,7 @@ import { countedAddress } from './platform/http/countedAddress.ts';
 import { callWatcher } from './platform/watchCall.ts';
 import { openStorage } from './providers/storage/openStorage.ts';
 import { stripeProvider } from './providers/stripe/provider.ts';
+import { readIcon } from './society/readIcon.ts';
 import { readSociety } from './society/readSociety.ts';
 
 const BACKGROUND_CONNECTIONS = 5;
@@ -83,6 +84,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     database,
     society,
     letterTexts: readLetterTexts(config.societyFile),
+    icon: readIcon(config.societyFile),
     log,
     now,
     environment,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -30,7 +30,9 @@ const test = base.extend<object, { asking: string }>({
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
     async ({}, use) => {
       const folder = mkdtempSync(join(tmpdir(), 'induct-asking-'));
-      const source = readFileSync(resolve(import.meta.dirname, '../../society/society.yaml'), 'utf8');
+      const demo = resolve(import.meta.dirname, '../../society');
+      copyFileSync(join(demo, 'icon.png'), join(folder, 'icon.png'));
+      const source = readFileSync(join(demo, 'society.yaml'), 'utf8');
       const file = join(folder, 'society.yaml');
       writeFileSync(file, source.replace(/# guardianConsent: .*/, `guardianConsent: ${SENTENCE}`));
       const induct = await npmStartApart({ SOCIETY_FILE: file });

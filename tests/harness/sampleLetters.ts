@@ -8,6 +8,7 @@ import type { Letter } from '../../apps/server/letters/takeLetter.ts';
 import { sealedPasses } from '../../apps/server/pass/passes.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Mail } from '../../apps/server/providers/mail/client.ts';
+import { readIcon } from '../../apps/server/society/readIcon.ts';
 import { readSociety } from '../../apps/server/society/readSociety.ts';
 import { societyFile } from './standIns.ts';
 
@@ -31,6 +32,7 @@ export function sampleWriting(publicUrl = 'https://join.society.example', file =
     config: { publicUrl, mail: null } as Config,
     society: readSociety(file),
     letterTexts: readLetterTexts(file),
+    icon: readIcon(file),
     environment: 'sample',
     passes: sealedPasses(['a secret for samples'], publicUrl, () => sampleNow),
     stopLinks: stopLinks('a secret for samples', { publicUrl, apiUrl: '' }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
@@ -44,7 +44,9 @@ async function sellOtherThings(t: TestContext): Promise<string> {
   file.catalogue = file.catalogue.filter(
     ({ id, programme }: { id: number; programme?: string }) => id !== 30 && programme !== 'high-school',
   );
-  const path = join(temporaryFolder(t), 'society.yaml');
+  const folder = temporaryFolder(t);
+  copyFileSync(join(server.deps.config.societyFile, '../icon.png'), join(folder, 'icon.png'));
+  const path = join(folder, 'society.yaml');
   writeFileSync(path, stringify(file));
   return path;
 }

@@ -4,6 +4,7 @@ import { readLetterTexts } from '../letters/readTexts.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
 import { askStripe, type StripeAccount } from '../providers/stripe/account.ts';
+import { readIcon } from '../society/readIcon.ts';
 import { readSociety, SocietyFaults } from '../society/readSociety.ts';
 import type { Society } from '../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
@@ -123,6 +124,7 @@ function readOrFaults(societyFile: string): { society: Society | null; faults: r
   try {
     const society = readSociety(societyFile);
     readLetterTexts(societyFile);
+    readIcon(societyFile);
     return { society, faults: [] };
   } catch (error) {
     if (error instanceof SocietyFaults) return { society: null, faults: error.faults };

@@ -12,7 +12,6 @@ import { isReminder } from '#core/reminders.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { MailAddress } from '../platform/config/mail.ts';
-import { iconPng } from '../platform/http/icon.ts';
 import type { Mail } from '../providers/mail/client.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
 import {
@@ -26,13 +25,10 @@ import {
 } from './render.ts';
 import { type FailedData, type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
-/** The width (pixels) of the crest's image: twice its displayed size, for high-density screens. */
-const CREST_PIXELS = 80;
-
 /** The dependencies that composing letters needs. */
 export type Writing = Pick<
   Deps,
-  'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
+  'config' | 'society' | 'environment' | 'letterTexts' | 'icon' | 'passes' | 'stopLinks'
 >;
 
 /** Composes the mail of a letter. Returns null if no email address is known that mail can be sent to. */
@@ -62,7 +58,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
       'content-language': 'en',
       ...(stops && oneClick(stops, to)),
     },
-    pictures: [{ cid: CREST, type: 'image/png', bytes: crestOf(society.society.colours) }],
+    pictures: [{ cid: CREST, type: 'image/png', bytes: writing.icon }],
   };
 }
 
@@ -81,13 +77,6 @@ function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): Mai
 
 function supportOf({ society: { society } }: Pick<Writing, 'society'>): MailAddress {
   return { name: society.name, address: society.supportEmail };
-}
-
-const crests = new Map<string, Buffer>();
-function crestOf(colours: { gold: string; red: string }): Buffer {
-  const key = JSON.stringify(colours);
-  if (!crests.has(key)) crests.set(key, iconPng(colours, CREST_PIXELS));
-  return crests.get(key)!;
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -13,6 +13,7 @@ import {
   startServerProcess,
   withSettings,
 } from '../../../../tests/harness/serverProcess.ts';
+import { societyFile } from '../../../../tests/harness/standIns.ts';
 import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { isLater, version } from '../version.ts';
@@ -33,6 +34,8 @@ const running: ServerProcess[] = [];
 before(async () => {
   if (skip) return;
   checkOut(previous!.commit, folder);
+  // Version 1.0 has no icon.png, which this version requires.
+  copyFileSync(join(societyFile, '../icon.png'), join(folder, 'society/icon.png'));
   stage = await startTestServer({}, { hubspotLimits: 'off' });
   client = new pg.Client({ connectionString: stage.deps.config.databaseUrl });
   await client.connect();

@@ -18,12 +18,11 @@ import {
 import { escapeHtml } from '../escapeHtml.ts';
 import { isForPrograms } from './comeBack.ts';
 import { nothingHere } from './errors.ts';
-import { iconPng, iconSvg } from './icon.ts';
 
 /** The web app's HTML, rendered once at start with the society's data. */
 export interface Page {
-  /** Icons in the society's colours for tabs and home screens. */
-  icons: { svg: string; png: (size: number) => Buffer };
+  /** The society's icon for tabs and home screens, a PNG. */
+  icon: Buffer;
   /** The page with the Get Started screen prerendered, for that screen's paths. */
   getStarted: string;
   /** The page for all other paths. It shows a placeholder until the app has rendered. */
@@ -43,7 +42,7 @@ const fileTypes = {
 };
 
 /** Reads the web app's build (`apps/web/dist`) and inserts the society's data into its HTML. */
-export async function writePage(buildDir: string, site: Site): Promise<Page> {
+export async function writePage(buildDir: string, site: Site, icon: Buffer): Promise<Page> {
   const [template, scripts] = ['index.html', 'scripts.json'].map((name) => resolve(buildDir, name)) as [
     string,
     string,
@@ -59,8 +58,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
   )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
   const { html, css } = takeStyles(readFileSync(template, 'utf8'), buildDir);
-  const { colours } = site.society;
-  const { gold, red } = colours;
+  const { gold, red } = site.society.colours;
   const style = `${css}:root{--gold:${gold};--red:${red}}`;
   const write = (markup: string) =>
     fill(html, {
@@ -69,7 +67,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
       '<!--site-->': `<script type="application/json" id="site">${dataForScript(site)}</script>`,
     }).replaceAll('%society%', () => escapeHtml(site.society.name));
   return {
-    icons: { svg: iconSvg(colours), png: (size) => iconPng(colours, size) },
+    icon,
     getStarted: write(renderGetStarted(site)),
     waiting: write(renderWaiting(site)),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -174,16 +172,10 @@ export async function servePage(
     return encoded(request, reply, document);
   };
   const hidden = { schema: { hide: true } };
-  const icon = (path: string, type: string, draw: () => string | Buffer) => {
-    let drawn: string | Buffer | undefined;
-    app.get(path, hidden, (_, reply) => {
-      drawn ??= draw();
-      return reply.type(type).header('cache-control', 'public, max-age=86400').send(drawn);
-    });
-  };
-  icon('/favicon.svg', 'image/svg+xml', () => page.icons.svg);
-  icon('/favicon.ico', 'image/png', () => page.icons.png(48));
-  icon('/apple-touch-icon.png', 'image/png', () => page.icons.png(180));
+  for (const path of ['/favicon.ico', '/apple-touch-icon.png'])
+    app.get(path, hidden, (_, reply) =>
+      reply.type('image/png').header('cache-control', 'public, max-age=86400').send(page.icon),
+    );
   for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
     const document = () => (name === 'getStarted' ? getStarted : waiting(screenTitles[name]));
     app.get(path, hidden, (request, reply) => {
