@@ -275,12 +275,13 @@ function readable(side: number, isLight: (x: number, y: number) => boolean) {
   return { data, side };
 }
 
-/** Reads a grey PNG without filters, in one chunk. */
+/** Reads a PNG of two colours without filters, in one chunk: a bit for each pixel, 1 for black. */
 function pixelsOfPng(file: Buffer) {
   const side = file.readUInt32BE(16);
   const at = file.indexOf('IDAT');
   const rows = inflateSync(file.subarray(at + 4, at + 4 + file.readUInt32BE(at - 4)));
-  return readable(side, (x, y) => rows[y * (side + 1) + 1 + x]! > 127);
+  const bytes = Math.ceil(side / 8) + 1;
+  return readable(side, (x, y) => ((rows[y * bytes + 1 + (x >> 3)]! << (x & 7)) & 0x80) === 0);
 }
 
 /** Reads an SVG of one path, whose outlines have whole coordinates: a module is dark if a ray from it crosses them an odd number of times. */

@@ -1,6 +1,6 @@
 import { correction, generate } from 'lean-qr';
+import { toPngBuffer } from 'lean-qr/extras/node_export';
 import { toSvgSource } from 'lean-qr/extras/svg';
-import { encodePng } from '../platform/png.ts';
 
 /** The width (in modules) of the light quiet zone that readers need around a code (ISO/IEC 18004, 9.1). */
 const QUIET = 4;
@@ -24,10 +24,5 @@ export function pictureOf(text: string, name: string): Buffer {
         xmlDeclaration: true,
       }),
     );
-  const side = (code.size + 2 * QUIET) * SCALE;
-  const pixels = Buffer.alloc(side * side, 255);
-  for (let y = 0; y < side; y++)
-    for (let x = 0; x < side; x++)
-      if (code.get(Math.floor(x / SCALE) - QUIET, Math.floor(y / SCALE) - QUIET)) pixels[y * side + x] = 0;
-  return encodePng(pixels, side, 'grey');
+  return Buffer.from(toPngBuffer(code, { on: [0, 0, 0], off: [255, 255, 255], pad: QUIET, scale: SCALE }));
 }
