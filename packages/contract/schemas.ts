@@ -217,7 +217,6 @@ const site = z.object({
     name: z.string(),
     shortName: z.string(),
     tagline: z.string(),
-    /** The time zone of dates. */
     timeZone: z.string(),
     supportEmail: z.string(),
     supportPhone: z.string(),

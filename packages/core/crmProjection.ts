@@ -112,7 +112,6 @@ export function compareNames(
   return parts.every(isSamePart) ? 'same' : 'other';
 }
 
-/** Returns the join that was paid last. */
 export function lastPaid(joins: Told['joins']): Told['joins'][number] | undefined {
   return joins
     .filter(({ paidAt }) => paidAt !== null)

@@ -1,7 +1,6 @@
 import type { OrderLine } from './orderLine.ts';
 import { isDonationType, isMembershipType } from './product.ts';
 
-/** The fields of an order line that the summary needs. */
 type Summed = Pick<OrderLine, 'type' | 'priceCents'>;
 
 export interface OrderSummary<Line extends Summed> {

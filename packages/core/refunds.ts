@@ -272,7 +272,6 @@ export function centsBack(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[
   return sumOf(refundedLines(refunds).filter((part) => part.line === line));
 }
 
-/** Returns the indexes of the order lines that the refunds were for. */
 function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
   return new Set(refundedLines(refunds).map(({ line }) => line));
 }

@@ -53,7 +53,6 @@ export function askAbsent(
   );
 }
 
-/** Returns a sentence for each missing programme and product. */
 export function absentSentences({ products, programmes }: Absent): string[] {
   const counted = (count: number, what: string) => (count === 1 ? `1 ${what}` : `${count} ${what}s`);
   const several = (count: number, what: string) =>

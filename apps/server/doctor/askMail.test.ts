@@ -11,7 +11,6 @@ import { askMail, type MailState, USUAL_SELECTORS } from './askMail.ts';
 
 const sender = 'join@news.society.example';
 
-/** Returns the mail settings for this SMTP_URL. */
 function settingsOf(smtpUrl: string, more: Record<string, string> = {}): MailSettings {
   return readConfig({
     DATABASE_URL: 'postgres://x/x',

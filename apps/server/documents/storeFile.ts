@@ -18,7 +18,6 @@ export interface StoredDocument extends StoredFile {
   mediaType: DocumentType;
 }
 
-/** A file that is to be stored. */
 export interface Incoming {
   /** The name that the sender gave. */
   name: string;

@@ -48,7 +48,6 @@ const check = (code: string, address = STRANGER, url?: string) =>
 const school = (code: string, address = STRANGER) =>
   post('/api/public/join/initiate-school', address, { invitationCode: code });
 
-/** Returns the number of answers by status. */
 function counted(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

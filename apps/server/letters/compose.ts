@@ -95,7 +95,6 @@ function messageIdOf(
   return `<${name}@${address.split('@')[1]}>`;
 }
 
-/** Returns the values of the placeholders (placeholders.ts) for a letter. */
 function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
   const key = letter.programme ?? society.defaultProgramme;
   const programme = society.programme(key);

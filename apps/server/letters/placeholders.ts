@@ -74,7 +74,6 @@ const notAlwaysThere = [
 ];
 export const isNotAlwaysThere = (name: string): boolean => notAlwaysThere.includes(name);
 
-/** Returns the placeholders that letters of a kind may use. */
 export function placeholdersOf(kind: LetterKind): readonly string[] {
   return [...everywhere, ...ofLetter[kind]];
 }

@@ -193,7 +193,6 @@ const readLetters = sql`
     left join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
       and snapshot.revision = payment.revision`;
 
-/** Returns when the proof of a paid join is due. */
 export function proofDueAt(paidAt: Date): Date {
   return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
 }

@@ -112,7 +112,6 @@ const emailsOfJoin = sql`lateral (
   values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
   union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate')) as given (email)`;
 
-/** Returns {@link Person.emails}. */
 async function emailsOf(
   database: Database,
   { email, joins, persons }: Pick<Person, 'email' | 'joins' | 'persons'>,

@@ -28,7 +28,6 @@ const { invited, lettersTo, mail, paid, personOf, run } = identityOn(server);
 const erase = (t: TestContext, email: string) => run(t, personEraseCommand, email, '--yes');
 const isErased = async (uuid: string) => (await rowOf(uuid))?.erased_at !== null;
 
-/** Returns the data that an export of an email has. */
 async function exported(t: TestContext, email: string): Promise<string> {
   const to = join(temporaryFolder(t), 'export');
   await run(t, personExportCommand, email, '--to', to);

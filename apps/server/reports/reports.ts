@@ -161,7 +161,6 @@ function kindsIn(reported: Reported[]): Reported[] {
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
-/** Returns the notice about a new kind of report. */
 function noticeOf({ kind, directive, blocked, page }: Reported): string {
   return kind === 'broken'
     ? `A page broke in a browser: ${blocked} (${directive}, first on ${page}). This is the first report of it. It is a fault of ours, or of the browser: docs/run.md, "What browsers report".`

@@ -39,7 +39,6 @@ const VALUES: Partial<Record<CrmField, readonly string[]>> = {
 /** Fields that are written even if their field rule says `never`: a contact is created with its email. */
 const writtenAlways: readonly CrmField[] = ['email'];
 
-/** Returns the properties that the field rules name. */
 export function wantedProperties(rules: FieldRules): WantedProperty[] {
   const wanted = new Map<string, WantedProperty>();
   for (const field of crmFields) {

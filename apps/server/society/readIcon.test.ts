@@ -9,7 +9,6 @@ import { SocietyFaults } from './readSociety.ts';
 
 const sound = readFileSync(join(societyFile, '../icon.png'));
 
-/** Returns the icon with another width and height in its header. */
 function ofSize(width: number, height: number): Buffer {
   const icon = Buffer.from(sound);
   icon.writeUInt32BE(width, 16);

@@ -6,7 +6,6 @@ import { browserCookie } from './browserCookie.ts';
 
 const cookies = browserCookie(['a secret'], false);
 
-/** A browser that keeps the cookie. */
 function browser() {
   const request = { headers: {} } as FastifyRequest;
   const reply = {

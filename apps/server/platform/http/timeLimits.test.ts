@@ -15,7 +15,6 @@ const client = server.client();
 const { uuid } = await paidJoin(server, client);
 const path = `/api/public/join-session/${uuid}/upload-transcript`;
 
-/** A time limit that no test reaches. */
 const NEVER_MS = 60_000;
 const never: TimeLimits = {
   headersMs: NEVER_MS,

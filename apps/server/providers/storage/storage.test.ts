@@ -18,7 +18,6 @@ import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
   storage: ByteStore;
-  /** Returns the same storage with a disk reserve of `bytes`. */
   reserving(bytes: number): ByteStore;
   /** The folder in which files are written before they are complete. */
   folder: string;
