@@ -7,10 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
   doc,
-  docx,
   docxOfParts,
   docxParts,
-  jpeg,
   jpegOfScans,
   pdf,
   randomText,
@@ -46,33 +44,14 @@ function keep(t: TestContext, content: Buffer) {
 const ours = openInspector();
 const large = { name: 'word/media/a.bmp', data: randomText(5_000_000) };
 for (const [what, content, inspection] of [
-  ['a PDF', pdf(), { type: 'application/pdf' }],
   ['a PDF that begins like an encrypted document', Buffer.concat([MAGIC, pdf()]), { fault: 'twoInOne' }],
-  ['a JPEG', jpeg(), { type: 'image/jpeg' }],
   ['a JPEG of too many scans', jpegOfScans(19_000), { fault: 'imageCrowded' }],
   ['an old Word document of 30 MB', doc({ size: 30_000_000 }), { type: 'application/msword' }],
-  ['a Word document', docx(), { type: docxType() }],
-  ['a Word document with a large picture', zip([...docxParts, large]), { type: docxType() }],
   ['a Word document of 1,000 parts', docxOfParts(1_000), { type: docxType() }],
-  [
-    'a part that becomes more than it says',
-    zip([docxParts[0]!, { ...docxParts[1]!, data: randomText(50_000), says: { size: 2000 } }]),
-    { fault: 'bomb' },
-  ],
   [
     'a large part that becomes more than it says',
     zip([...docxParts, { ...large, says: { size: 2_000_000 } }]),
     { fault: 'bomb' },
-  ],
-  [
-    'a part that becomes less than it says',
-    zip([docxParts[0]!, { ...docxParts[1]!, says: { size: 2000 } }]),
-    { fault: 'wordBroken' },
-  ],
-  [
-    'a Word document whose text is none',
-    zip([docxParts[0]!, { ...docxParts[1]!, data: randomText(50_000) }]),
-    { fault: 'wordBroken' },
   ],
   [
     'a Word document that unpacks to a hundred times its size',
