@@ -40,8 +40,8 @@ export async function run(
   const begin = setTimeout(() => {
     const work = { ...deps, database: backgroundDatabase };
     background = [
-      startPushing(work, hubspot),
-      startFillingContacts(work, hubspot),
+      startPushing(work),
+      startFillingContacts(work),
       startWatchingGuesses(work),
       startSweeping(work),
       startReconciling(work),

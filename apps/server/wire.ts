@@ -93,7 +93,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
       watch,
       onFailure: stripeFailures(troubleTeller(database, log)),
     }),
-    contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
+    contacts: mirroredContacts({ database, society, hubspot: hubspotFor('joiner') }, now),
     hubspot: hubspotFor('background'),
     crmBudget,
     storage: await openStorage(config),

@@ -254,7 +254,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
           if (round % 20 === 0) await makeDue('crm_delivery', 'person_id', 'due_at', due);
-          while ((await pushDue(wired.deps, wired.hubspot)).taken > 0);
+          while ((await pushDue(wired.deps)).taken > 0);
           const { rowCount } = await database.query(`select from crm_delivery where ${due} limit 1`);
           if (rowCount === 0) return;
           await pause(100);

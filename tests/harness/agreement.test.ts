@@ -16,7 +16,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   });
   const { intentId } = await paidJoin(server, server.client(), 'HONOR102');
   await database.query('update crm_delivery set due_at = now() where due_at is not null');
-  await pushDue(server.deps, server.hubspot);
+  await pushDue(server.deps);
   await untilTold(database, 5_000);
   // Contact 105 of the demo is a member in HubSpot already.
   const before = ['HubSpot takes 105 for a member'];

@@ -11,7 +11,7 @@ const MOST_ROUNDS = 200;
  * Tells HubSpot of all persons who are due, until none is left. Those who wait are tried immediately, in their order,
  * and the call budget is refilled first. Returns how many were sent.
  */
-export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
+export async function deliver({ deps, background }: TestServer): Promise<number> {
   const work = { ...deps, database: background };
   await sql`update crm_delivery set due_at = least(due_at, now()) where due_at is not null`.execute(
     background,
@@ -19,7 +19,7 @@ export async function deliver({ deps, background, hubspot }: TestServer): Promis
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
   let sent = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { taken } = await pushDue(work, hubspot);
+    const { taken } = await pushDue(work);
     if (taken === 0) return sent;
     sent += taken;
   }

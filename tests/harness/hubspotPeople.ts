@@ -34,7 +34,7 @@ export function hubspotPeople(server: TestServer) {
       'background',
       tellNobody,
     );
-    return syncContacts({ ...server.deps, database: server.background }, hubspot);
+    return syncContacts({ ...server.deps, database: server.background, hubspot });
   };
   const contactOf = async (uuid: string) =>
     (
@@ -57,8 +57,7 @@ export function hubspotPeople(server: TestServer) {
     ['a sync', sync],
     [
       'a sync from scratch',
-      () =>
-        syncContacts({ ...server.deps, database: server.background }, server.hubspot, { fromScratch: true }),
+      () => syncContacts({ ...server.deps, database: server.background }, { fromScratch: true }),
     ],
   ];
   return { atCrm, person, merge, sync, contactOf, ways };

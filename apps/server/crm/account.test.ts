@@ -37,7 +37,7 @@ test('with a token of another account no contact counts as deleted, none is crea
     'background',
     tellNobody,
   );
-  const elsewhere = { ...server, hubspot };
+  const elsewhere = { ...server, deps: { ...server.deps, hubspot }, hubspot };
   const rows = async () =>
     (
       await sql<{ deleted: number; members: number }>`
@@ -51,12 +51,9 @@ test('with a token of another account no contact counts as deleted, none is crea
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
     personalEmail: 'account@example.com',
   });
-  const work = { ...server.deps, database: server.background };
-  await pushDue(work, hubspot);
-  await assert.rejects(
-    lookAtContacts(server.background, hubspot, society.crm.fields, ['101', '102']),
-    OtherAccount,
-  );
+  const work = { ...server.deps, database: server.background, hubspot };
+  await pushDue(work);
+  await assert.rejects(lookAtContacts(work, ['101', '102']), OtherAccount);
   const synced = await runCommand(t, elsewhere, syncCommand, []);
   assert.equal(synced.code, 1);
   const sentence = /HUBSPOT_ACCESS_TOKEN is of the HubSpot account 24000002, and .* of account 24000001\./;
@@ -95,7 +92,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
     server.background,
   );
-  await pushDue(work, hubspot);
+  await pushDue(work);
   assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
 });
 
@@ -115,6 +112,6 @@ test('a token that may not ask for its account is not checked, and contacts are 
   await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
     server.background,
   );
-  await pushDue({ ...server.deps, database: server.background }, hubspot);
+  await pushDue({ ...server.deps, database: server.background, hubspot });
   assert.notEqual(await hubspot.findByEmail('unasked@example.com'), null);
 });

@@ -1,23 +1,23 @@
 import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { OtherAccount } from './hubspot/errors.ts';
 
-/** The kind of the notice to staff. */
-const KIND = 'other_hubspot_account';
+type OfAccount = Pick<Deps, 'database' | 'hubspot'>;
 
 /**
  * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts: there, every
  * contact would seem to be deleted. Must be called before anything is done because a contact is missing, and before contacts are
  * created. The first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
  */
-export async function requireSameAccount(database: Database, hubspot: HubspotClient): Promise<void> {
+export async function requireSameAccount({ database, hubspot }: OfAccount): Promise<void> {
   const { kept, present } = await accountsOf(database, hubspot);
   if (present === null || kept === present) return;
   const message = otherAccount(kept, present);
-  await tellStaff(database, null, KIND, message);
+  await tellStaff(database, null, 'other_hubspot_account', message);
   throw new OtherAccount(message);
 }
 

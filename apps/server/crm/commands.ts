@@ -20,12 +20,12 @@ export const syncCommand: Command = {
   usage: 'contacts sync [--all]',
   summary:
     'Bring the mirror up to all contacts that HubSpot has changed since the last run, and look whether 2,000 others are still there; the first run, or --all, reads them all. One that was cut off goes on where it was.',
-  async run(args, { deps, hubspot }) {
+  async run(args, { deps }) {
     const read = readArgs(args, syncOptions);
     if (!read || read.positionals.length > 0) return misused(syncCommand);
     const progress = new Progress('contacts');
     try {
-      const { contacts, isFirst } = await syncContacts(deps, hubspot, {
+      const { contacts, isFirst } = await syncContacts(deps, {
         fromScratch: read.values.all,
         progress: (soFar) => progress.at(soFar.contacts),
       });
@@ -176,10 +176,10 @@ export const retryCommand: Command = {
 export const diffCommand: Command = {
   usage: 'contacts diff JOIN',
   summary: 'Show what would be written to HubSpot for a join now, property by property.',
-  async run([uuid, ...more], { deps, hubspot }) {
+  async run([uuid, ...more], { deps }) {
     if (!uuid || more.length > 0 || !/^[0-9a-f-]{36}$/.test(uuid)) return misused(diffCommand);
     try {
-      const diff = await diffOf(deps, hubspot, uuid);
+      const diff = await diffOf(deps, uuid);
       if (!diff) {
         console.error(`There is no join ${uuid}.`);
         return 1;

@@ -6,7 +6,7 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import { wordsWith } from '../session/words.ts';
-import { followMerges, takeIn } from './followContacts.ts';
+import { followMerges, type Mirror, takeIn } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
@@ -44,17 +44,12 @@ const MISSES_KEPT = 10_000;
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
-export function mirroredContacts(
-  database: Database,
-  hubspot: HubspotClient,
-  rules: FieldRules,
-  now: () => Date,
-): Contacts {
+export function mirroredContacts(mirror: Mirror, now: () => Date): Contacts {
+  const { database, hubspot } = mirror;
+  const rules = mirror.society.crm.fields;
   const misses = new Map<string, number>();
   const lookUps = new Map<string, ReturnType<Contacts['learnCode']>>();
-  const reader = readTogether(hubspot, readProperties(rules), (asked, found) =>
-    takeIn(database, hubspot, rules, asked, found),
-  );
+  const reader = readTogether(hubspot, readProperties(rules), (asked, found) => takeIn(mirror, asked, found));
 
   async function lookUp(code: string, who: 'joiner' | 'suspect'): ReturnType<Contacts['learnCode']> {
     let found: CrmContact | null;

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { FieldRules } from '#core/crmFields.ts';
 import { compareNames, projectNew, type Told } from '#core/crmProjection.ts';
 import { likenessOf } from '#core/personKeys.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -17,17 +16,11 @@ import {
   type Refused,
   refuse,
 } from './deliveries.ts';
-import { fieldsThere } from './fieldsThere.ts';
-import { lookAtContacts } from './followContacts.ts';
+import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
-import type { BatchOutcome } from './hubspot/batches.ts';
-import type { HubspotClient } from './hubspot/client.ts';
 import { namesAt, neededProperties, readProperties } from './hubspot/properties.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
-import { conclude, isOurs, markOf, withoutEmail, write } from './writeContacts.ts';
-
-/** Kind of notice: a member has no contact in HubSpot, and no student details to create one from. */
-const CONTACT_GONE = 'contact_gone';
+import { conclude, isOurs, type Sent, withoutEmail, write } from './writeContacts.ts';
 
 type WithDetails = Delivery & { own: Told & { details: StudentDetails } };
 type New = Delivered & { row: WithDetails };
@@ -37,24 +30,20 @@ type New = Delivered & { row: WithDetails };
  * email already, it is theirs if we created it just before a crash; they are attached to it if it has their name or none; otherwise they
  * get a contact of their own, in which the email is but a second property.
  */
-export async function createAll(
-  deps: Deps,
-  hubspot: HubspotClient,
-  rows: readonly Delivery[],
-): Promise<void> {
-  const fields = await fieldsThere(deps, hubspot);
-  const holds = ({ own }: Delivery) => own.holdsMembership || own.holdsUpgrade;
-  // A contact that was deleted is made anew for those alone who hold something.
-  const wanted = rows.filter((row) => holds(row) || (!row.isDeleted && row.own.details !== null));
-  const isComplete = (row: Delivery): row is WithDetails =>
-    row.own.details !== null && row.own.joins.length > 0;
-  const complete = wanted.filter(isComplete);
-  const nameless = wanted.filter((row) => !isComplete(row) && holds(row));
-  const done = rows.filter((row) => !nameless.includes(row) && !(complete as Delivery[]).includes(row));
-  await delivered(
-    deps,
-    done.map((row) => ({ row, properties: {}, sent: {}, notices: [] })),
-  );
+export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
+  const { fields } = deps.society.crm;
+  const complete: WithDetails[] = [];
+  const nameless: Delivery[] = [];
+  const done: Delivered[] = [];
+  for (const row of rows) {
+    const { own, isDeleted } = row;
+    const holds = own.holdsMembership || own.holdsUpgrade;
+    // A contact that was deleted is made anew for those alone who hold something.
+    if (hasDetails(row) && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
+    else if (holds) nameless.push(row);
+    else done.push({ row, properties: {}, sent: {}, notices: [] });
+  }
+  await delivered(deps, done);
   const attached = await contactsOfAlike(deps, complete);
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
@@ -66,43 +55,27 @@ export async function createAll(
     without.filter((row) => byEmail.get(emailOf(row)) !== row),
   );
   const planned = [...byEmail.values()].map((row) => ({ row, ...projectNew(fields, row.own), notices: [] }));
-  if (planned.length > 0) await requireSameAccount(deps.database, hubspot);
-  const { sent, outcomes } = await write(fields, planned, hubspot, hubspot.createContacts);
-  // The new contacts are recorded before any further call to HubSpot. Otherwise, after a crash, a contact that was created without
-  // its email could not be found, and would be created again.
-  await noteCreated(deps, sent, outcomes);
-  const isTaken = (change: Delivered) => outcomes.get(markOf(change.row))?.kind === 'conflict';
+  if (planned.length > 0) await requireSameAccount(deps);
+  const sent = await write(deps, planned);
+  const isTaken = ({ outcome }: Sent) => outcome?.kind === 'conflict';
   await conclude(
     deps,
-    sent.filter((change) => !isTaken(change)),
-    outcomes,
+    sent.filter((one) => !isTaken(one)),
   );
-  for (const change of sent.filter(isTaken)) await createBeside(deps, hubspot, fields, change, outcomes);
-  await refuseNameless(deps, hubspot, nameless);
+  for (const one of sent.filter(isTaken)) await createBeside(deps, one);
+  await refuseNameless(deps, nameless);
 }
 
+const hasDetails = (row: Delivery): row is WithDetails => row.own.details !== null;
 const emailOf = (row: WithDetails) => row.own.details.personalEmail.toLowerCase();
-
-async function noteCreated(
-  deps: Deps,
-  sent: readonly Delivered[],
-  outcomes: ReadonlyMap<string, BatchOutcome>,
-): Promise<void> {
-  const created = sent.flatMap(({ row }) => {
-    const outcome = outcomes.get(markOf(row));
-    return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
-  });
-  await noteContacts(deps, created);
-}
 
 /** Returns the contacts of those who are likely the same as these persons. */
 async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promise<ContactOfPerson[]> {
   const { rows: found } = await sql<{ id: number; contactId: string }>`
-    select person.id, min(other.contact_id) as "contactId"
-    from unnest(${idsOf(rows)}::bigint[]) as person (id), lateral ${alikeTo(sql`person.id`)} as alike (id) join person other on other.id = alike.id
-    where other.id <> person.id and other.contact_id is not null and other.deleted_at is null and other.merged_into is null
-      and (other.fetched_at is not null or other.made_contact)
-    group by person.id`.execute(deps.database);
+    select told.id, min(person.contact_id) as "contactId"
+    from unnest(${idsOf(rows)}::bigint[]) as told (id), lateral ${alikeTo(sql`told.id`)} as alike (id) join person on person.id = alike.id
+    where person.id <> told.id and ${isThere} and ${wasAtHubspot}
+    group by told.id`.execute(deps.database);
   return found.map(({ id, contactId }) => ({
     row: rows.find(({ personId }) => personId === id)!,
     contactId,
@@ -111,50 +84,34 @@ async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promis
 }
 
 /** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
-async function createBeside(
-  deps: Deps,
-  hubspot: HubspotClient,
-  fields: FieldRules,
-  change: New,
-  outcomes: ReadonlyMap<string, BatchOutcome>,
-): Promise<void> {
+async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise<void> {
+  const { hubspot, society } = deps;
+  const { fields } = society.crm;
   const { row } = change;
-  const outcome = outcomes.get(markOf(row));
   const named = outcome?.kind === 'conflict' ? outcome.id : null;
-  const wanted = [...new Set([...neededProperties(fields), ...readProperties(fields)])];
+  const wanted = [...neededProperties(fields), ...readProperties(fields)];
   const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
   const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
   // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
   if (!existing) return postpone(deps, [row], { retryAfterMs: 0, perhapsRecord: true });
-  const isOwn = isOurs(fields, change, existing);
-  if (isOwn || (await isLikelyTheirs(deps, fields, row, existing))) {
+  const isOwn = isOurs(deps, change, existing);
+  if (isOwn || (await isLikelyTheirs(deps, row, existing))) {
     const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
       deps.database,
     );
-    if (!isOwn && mirrored.length === 0)
-      await keepContacts(deps.database, deps.society.crm.fields, [existing]);
+    if (!isOwn && mirrored.length === 0) await keepContacts(deps.database, fields, [existing]);
     await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
     await later(deps, [row]);
-    return;
-  }
-  const { sent, outcomes: beside } = await write(
-    fields,
-    [withoutEmail(fields, change)],
-    hubspot,
-    hubspot.createContacts,
-  );
-  await noteCreated(deps, sent, beside);
-  await conclude(deps, sent, beside);
+  } else await conclude(deps, await write(deps, [withoutEmail(deps, change)]));
 }
 
 /** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
 async function isLikelyTheirs(
-  deps: Deps,
-  fields: FieldRules,
+  { database, society }: Deps,
   { personId, own }: WithDetails,
   { id, properties }: CrmContact,
 ): Promise<boolean> {
-  const held = namesAt(fields, properties);
+  const held = namesAt(society.crm.fields, properties);
   if (compareNames(held, own.details) === 'other') return false;
   // A contact without a name, or with a part of one, is whose it was first.
   const isNamed = held.firstName && held.lastName;
@@ -162,7 +119,7 @@ async function isLikelyTheirs(
     select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
       exists (select from kept_apart where one_id = least(other.id, ${personId}) and other_id = greatest(other.id, ${personId}))
       or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
-    deps.database,
+    database,
   );
   return rows.length === 0;
 }
@@ -171,19 +128,13 @@ async function isLikelyTheirs(
  * Refuses persons who hold something and have neither student details nor a contact, as after a link to a contact that was deleted
  * later. Staff can merge them with a contact. Who has a contact again, since it was restored in HubSpot, is sent instead.
  */
-async function refuseNameless(
-  deps: Deps,
-  hubspot: HubspotClient,
-  nameless: readonly Delivery[],
-): Promise<void> {
+async function refuseNameless(deps: Deps, nameless: readonly Delivery[]): Promise<void> {
   if (nameless.length === 0) return;
   const ids = sql`any(${idsOf(nameless)}::bigint[])`;
   const { rows: named } = await sql<{ id: string }>`
     select contact_id as id from person where id = ${ids} and contact_id is not null`.execute(deps.database);
   await lookAtContacts(
-    deps.database,
-    hubspot,
-    deps.society.crm.fields,
+    deps,
     named.map(({ id }) => id),
   );
   const { rows: without } = await sql<{ id: number }>`
@@ -200,15 +151,7 @@ async function refuseNameless(
 
 function refusalOfNameless({ personId, uuid }: Delivery): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
-  return {
-    personId,
-    reason,
-    notice: uuid
-      ? {
-          kind: CONTACT_GONE,
-          uuid,
-          message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`,
-        }
-      : undefined,
-  };
+  if (uuid === null) return { personId, reason };
+  const message = `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`;
+  return { personId, reason, notice: { kind: 'contact_gone', uuid, message } };
 }

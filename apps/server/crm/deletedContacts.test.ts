@@ -123,9 +123,7 @@ test('a contact about which HubSpot has not answered does not count as deleted',
       body: answer,
       path: '/crm/objects/*/contacts/batch/read',
     });
-    const looked = await lookAtContacts(server.background, server.hubspot, server.deps.society.crm.fields, [
-      id,
-    ]).then(
+    const looked = await lookAtContacts({ ...server.deps, database: server.background }, [id]).then(
       () => true,
       () => false,
     );
@@ -160,8 +158,7 @@ test('a sync learns in turn of contacts that were deleted for good, which HubSpo
   const { n } = (await sql<{ n: number }>`select count(*)::int as n from person`.execute(server.background))
     .rows[0]!;
   const deps = { ...server.deps, database: server.background };
-  for (let looked = 0; looked < n; looked += LARGEST_PAGE)
-    await syncContacts(deps, server.hubspot, { most: LARGEST_PAGE });
+  for (let looked = 0; looked < n; looked += LARGEST_PAGE) await syncContacts(deps, { most: LARGEST_PAGE });
   assert.deepEqual(await known(), [false, false]);
   await atCrm('POST', '/gdpr-delete', { objectId: people[1]!.id });
   await sync();
@@ -222,7 +219,7 @@ test('who has paid by a link is a member in HubSpot once staff have restored the
   const uuid = await boughtByLink(id);
   await sql`update person set deleted_at = now() where contact_id = ${id}`.execute(server.background);
   const deleted = { ...server.hubspot, readContacts: async () => new Map() };
-  await pushDue({ ...server.deps, database: server.background }, deleted);
+  await pushDue({ ...server.deps, database: server.background, hubspot: deleted });
   assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
   const { out, code } = await runCommand(t, server, retryCommand, [uuid]);
   assert.deepEqual([code, out], [0, '1 will be sent again.\n']);

@@ -3,7 +3,6 @@ import { compareNames, EMAIL, project, projectNew } from '#core/crmProjection.ts
 import type { Deps } from '../deps.ts';
 import { readDelivery } from './deliveries.ts';
 import { fieldsThere } from './fieldsThere.ts';
-import type { HubspotClient } from './hubspot/client.ts';
 import { namesAt, neededProperties } from './hubspot/properties.ts';
 
 /**
@@ -13,17 +12,17 @@ import { namesAt, neededProperties } from './hubspot/properties.ts';
  */
 export async function diffOf(
   deps: Deps,
-  hubspot: HubspotClient,
   uuid: string,
 ): Promise<{
   contactId: string | null;
   changes: { property: string; from: string | null; to: string }[];
 } | null> {
+  const { hubspot } = deps;
   const row = await readDelivery(deps, uuid);
   if (!row) return null;
   const { own } = row;
   const { details } = own;
-  const fields = await fieldsThere(deps, hubspot);
+  const fields = await fieldsThere(deps);
   if (row.contactId === null && details === null) return { contactId: null, changes: [] };
   const found = row.contactId === null ? await hubspot.findByEmail(details!.personalEmail) : null;
   const isTheirs = found !== null && compareNames(namesAt(fields, found.properties), details!) !== 'other';

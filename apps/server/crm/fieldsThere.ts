@@ -12,7 +12,7 @@ const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; unti
  * Returns the society's field rules. Fields of `laterFields` whose property does not exist in HubSpot are never written. HubSpot's
  * list of properties is read again every ten minutes. The doctor tells staff which properties to create.
  */
-export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
+export async function fieldsThere({ society, hubspot, now }: Deps): Promise<FieldRules> {
   const rules = society.crm.fields;
   let lacking = lackingOf.get(hubspot);
   if (!lacking || lacking.until < now().getTime()) {

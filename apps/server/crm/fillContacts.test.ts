@@ -21,7 +21,7 @@ test('a contact that HubSpot refuses to read holds up no other, and is not asked
     times: 1_000,
   });
   const work = { ...server.deps, database: server.background };
-  await fillDue(work, server.hubspot);
+  await fillDue(work);
   const { rows } = await sql<{ id: string; is_filled: boolean; minutes: number | null }>`
     select contact_id as id, fetched_at is not null as is_filled, floor(extract(epoch from fill_at - now()) / 60)::int as minutes
     from person where contact_id in ('101', '102', '103', '104', ${refused}) order by contact_id`.execute(
@@ -39,7 +39,7 @@ test('a contact that HubSpot refuses to read holds up no other, and is not asked
   );
   await server.hubspotFault(null);
   await sql`update person set fill_at = now() where contact_id = ${refused}`.execute(server.background);
-  assert.deepEqual(await fillDue(work, server.hubspot), { taken: 1, more: false });
+  assert.deepEqual(await fillDue(work), { taken: 1, more: false });
 });
 
 test('of more contacts than one batch has, those that have waited longest come first', async () => {
@@ -48,14 +48,14 @@ test('of more contacts than one batch has, those that have waited longest come f
     server.background,
   );
   const work = { ...server.deps, database: server.background };
-  assert.deepEqual(await fillDue(work, server.hubspot), { taken: 100, more: true });
+  assert.deepEqual(await fillDue(work), { taken: 100, more: true });
   const { rows } = await sql<{
     id: string;
   }>`select contact_id as id from person where fill_at is not null and contact_id ~ '^7'`.execute(
     server.background,
   );
   assert.deepEqual(rows, [{ id: '7001' }]);
-  await fillDue(work, server.hubspot);
+  await fillDue(work);
 });
 
 test('a contact is due again until HubSpot has answered', async () => {
@@ -70,10 +70,10 @@ test('a contact is due again until HubSpot has answered', async () => {
       )
     ).rows[0];
   await server.hubspotFault({ kind: 'cut', path: '/crm/objects/*/contacts/batch/read', times: 1_000 });
-  await fillDue(work, server.hubspot);
+  await fillDue(work);
   assert.deepEqual(await row(), { is_due: true, is_filled: false });
   await server.hubspotFault(null);
   await sql`update person set fill_at = now() where contact_id = '105'`.execute(server.background);
-  await fillDue(work, server.hubspot);
+  await fillDue(work);
   assert.deepEqual(await row(), { is_due: false, is_filled: true });
 });

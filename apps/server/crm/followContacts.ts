@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { FieldRules } from '#core/crmFields.ts';
+import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { followMoved } from '../session/followMoved.ts';
@@ -10,7 +10,6 @@ import { keepContacts } from './contacts.ts';
 import { isOfContact } from './crmId.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 import type { CrmContact } from './hubspot/answers.ts';
-import type { HubspotClient } from './hubspot/client.ts';
 import { MERGED_IDS, readProperties } from './hubspot/properties.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 
@@ -19,31 +18,29 @@ const MERGED_TWICE = 'merged_contacts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 
+/** Our mirror of HubSpot's contacts, and HubSpot. */
+export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
+
 /**
  * Reads contacts from HubSpot into the mirror: stores the contacts that exist, follows merged contacts ({@link followMerges}),
  * and removes the data of deleted contacts.
  */
-export async function lookAtContacts(
-  database: Database,
-  hubspot: HubspotClient,
-  rules: FieldRules,
-  ids: readonly string[],
-): Promise<void> {
+export async function lookAtContacts(mirror: Mirror, ids: readonly string[]): Promise<void> {
+  const properties = readProperties(mirror.society.crm.fields);
   for (let from = 0; from < ids.length; from += BATCH) {
     const asked = ids.slice(from, from + BATCH);
-    await takeIn(database, hubspot, rules, asked, await hubspot.readContacts(asked, readProperties(rules)));
+    await takeIn(mirror, asked, await mirror.hubspot.readContacts(asked, properties));
   }
 }
 
 /** Writes into the mirror what HubSpot answered (`found`) for the ids `asked`. See {@link lookAtContacts}. */
 export async function takeIn(
-  database: Database,
-  hubspot: HubspotClient,
-  rules: FieldRules,
+  mirror: Mirror,
   asked: readonly string[],
   found: ReadonlyMap<string, CrmContact>,
 ): Promise<void> {
-  await keepContacts(database, rules, [...new Set(found.values())]);
+  const { database, society } = mirror;
+  await keepContacts(database, society.crm.fields, [...new Set(found.values())]);
   const moved = asked.flatMap((id) => {
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
@@ -62,8 +59,7 @@ export async function takeIn(
       where former.contact_id = any(${moved.map(({ id }) => id)}::text[]) and person.merged_into = former.id
         and former.merged_into is not null`.execute(database);
   await forgetContacts(
-    database,
-    hubspot,
+    mirror,
     asked.filter((id) => !found.has(id)),
   );
 }
@@ -81,18 +77,15 @@ export const wasAtHubspot = sql<boolean>`(fetched_at is not null or made_contact
  * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into such a contact and hold a membership
  * or upgrade become due to be sent, so that each member gets a new contact, with the member's documents.
  */
-async function forgetContacts(
-  database: Database,
-  hubspot: HubspotClient,
-  ids: readonly string[],
-): Promise<void> {
+async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<void> {
+  const { database } = mirror;
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select contact_id as id from person where contact_id = any(${ids}) and deleted_at is null and ${wasAtHubspot}`.execute(
     database,
   );
   if (rows.length === 0) return;
-  await requireSameAccount(database, hubspot);
+  await requireSameAccount(mirror);
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
   const isTheirs = isOfContact(gone);
   await database.transaction().execute(async (trx) => {

@@ -27,7 +27,7 @@ async function loseAnswer(t: TestContext, isTaken: boolean): Promise<void> {
       throw new CrmUnavailable('no answer');
     },
   );
-  for (let round = 0; round < 3; round++) await pushDue({ ...deps, database: server.background }, hubspot);
+  for (let round = 0; round < 3; round++) await pushDue({ ...deps, database: server.background });
   assert.ok(mock.mock.callCount() > 0);
   mock.mock.restore();
 }

@@ -95,7 +95,7 @@ test('80 contacts that HubSpot knows and the mirror does not press their signed 
     ids.map(() => 200),
   );
   await recovery();
-  await fillDue(server.deps, server.hubspot);
+  await fillDue(server.deps);
   for (const [index, id] of ids.entries())
     assert.deepEqual(await mirrored(id), { name: `Mailed${index}`, is_filled: true });
   const limited = (await requestsTo(server.hubspotUrl)).filter(({ status }) => status === 429);
@@ -112,9 +112,9 @@ for (const kind of kinds)
       ids.map(() => 200),
     );
     await recovery();
-    assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 10, more: false });
+    assert.deepEqual(await fillDue(server.deps), { taken: 10, more: false });
     assert.deepEqual(await mirrored(ids[3]!), { name: 'Mailed3', is_filled: true });
-    assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+    assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
   });
 
 for (const kind of kinds)
@@ -145,7 +145,7 @@ test('what was typed during the outage is written to HubSpot afterwards, and not
   ).data;
   assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, null);
   await recovery();
-  await fillDue(server.deps, server.hubspot);
+  await fillDue(server.deps);
   const body = details({ firstName: 'Typed', middleName: '' });
   assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
   assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, 'Typed');
@@ -198,8 +198,8 @@ test('a signed link to a contact whom HubSpot turns out not to know is asked for
   const id = '987654321';
   assert.equal((await press.init(id)).status, 200);
   await recovery();
-  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 1, more: false });
-  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+  assert.deepEqual(await fillDue(server.deps), { taken: 1, more: false });
+  assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
   assert.deepEqual(await mirrored(id), { name: null, is_filled: false });
 });
 
@@ -252,6 +252,6 @@ test('while HubSpot is down what is to be filled waits, and asks no more often t
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
-  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 1, more: false });
-  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+  assert.deepEqual(await fillDue(server.deps), { taken: 1, more: false });
+  assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
 });

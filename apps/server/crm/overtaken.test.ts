@@ -46,14 +46,14 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
     },
   };
   await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
-  const late = pushDue(work, slow);
+  const late = pushDue({ ...work, hubspot: slow });
   await sending.promise;
   try {
     const uuid = await happens();
     await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
       background,
     );
-    await pushDue(work, hubspot);
+    await pushDue(work);
   } finally {
     arrives.resolve();
     await late;
@@ -126,25 +126,26 @@ test('a contact that pays while HubSpot is being told that one with the same ema
  */
 async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;
-  const isNoted = Promise.withResolvers<void>();
+  const [isTaken, isNoted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
-  await pushDue(work, {
+  const waiting: HubspotClient = {
+    ...hubspot,
+    async getPropertyNames() {
+      isTaken.resolve();
+      await isNoted.promise;
+      return hubspot.getPropertyNames();
+    },
+  };
+  const first: HubspotClient = {
     ...hubspot,
     async updateContacts(writes) {
       await happens();
-      const isTaken = Promise.withResolvers<void>();
-      second = pushDue(work, {
-        ...hubspot,
-        async getPropertyNames() {
-          isTaken.resolve();
-          await isNoted.promise;
-          return hubspot.getPropertyNames();
-        },
-      });
+      second = pushDue({ ...work, hubspot: waiting });
       await Promise.race([second, isTaken.promise]);
       return hubspot.updateContacts(writes);
     },
-  });
+  };
+  await pushDue({ ...work, hubspot: first });
   isNoted.resolve();
   await second;
   await deliver(server);

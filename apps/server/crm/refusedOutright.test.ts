@@ -43,7 +43,7 @@ async function finishJoins(word: string, joins: number): Promise<void> {
 async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {
-    while ((await pushDue({ ...server.deps, database: server.background }, server.hubspot)).more);
+    while ((await pushDue({ ...server.deps, database: server.background })).more);
     await sql`update crm_delivery set due_at = due_at - ${step} where due_at is not null`.execute(
       server.background,
     );

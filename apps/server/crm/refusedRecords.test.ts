@@ -111,7 +111,7 @@ test('a contact beside another one with the same email is made once, though the 
     if (writes.some(({ properties }) => !('email' in properties))) throw new CrmUnavailable('no answer');
     return outcomes;
   });
-  await pushDue({ ...server.deps, database: server.background }, server.hubspot);
+  await pushDue({ ...server.deps, database: server.background });
   t.mock.restoreAll();
   assert.equal((await rowsOf([uuid]))[0]!.is_due, true);
   await tellHubspot(server.background, uuid, { isAnew: true });

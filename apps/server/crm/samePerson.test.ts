@@ -345,7 +345,7 @@ test('what HubSpot was told while a membership ended does not make its contact a
     },
     { times: 1 },
   );
-  await pushDue({ ...server.deps, database: server.background }, server.hubspot);
+  await pushDue({ ...server.deps, database: server.background });
   assert.deepEqual([told.mock.callCount(), await statusOf(id)], [1, 'member']);
   const { is_member } = await server.deps.database
     .selectFrom('person')

@@ -283,7 +283,7 @@ test('what somebody likely the same gave stays said of a contact that buys by it
     'Distinguished Member upgrade',
     '25.00',
   ]);
-  const diff = await diffOf({ ...server.deps, database: server.background }, server.hubspot, uuid);
+  const diff = await diffOf({ ...server.deps, database: server.background }, uuid);
   assert.deepEqual(diff, { contactId: id, changes: [] });
 });
 

@@ -1,13 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
-import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from './hubspot/client.ts';
+import { type ContactPage, LARGEST_PAGE } from './hubspot/client.ts';
 import { CrmDenied, CrmUnavailable } from './hubspot/errors.ts';
 
+/** Rows of `schedule`. Of this one `reached_at` is the time up to which all changes were read. */
 const TASK = 'contacts sync';
-/** The row of `schedule` whose cursor is the last contact that {@link lookAtNext} has looked at. */
+/** When the run began that was cut off, and the cursor of the page at which it goes on. */
+const PAGE = 'contacts page';
+/** The cursor is the last contact that {@link lookAtOthers} has looked at. */
 const LOOKS = 'contacts look';
 /** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;
@@ -24,12 +28,9 @@ export interface SyncProgress {
 }
 
 /** Returns whether all contacts of HubSpot have once been read. */
-export async function hasSynced({ database }: Pick<Deps, 'database'>): Promise<boolean> {
-  const { rows } = await sql`
-    select from schedule where name = ${TASK} and reached_at is not null and cursor is null`.execute(
-    database,
-  );
-  return rows.length > 0;
+export async function hasSynced(deps: Pick<Deps, 'database'>): Promise<boolean> {
+  const { reachedAt, cursor } = await reached(deps, TASK);
+  return reachedAt !== null && cursor === null;
 }
 
 /**
@@ -39,109 +40,55 @@ export async function hasSynced({ database }: Pick<Deps, 'database'>): Promise<b
  */
 export async function syncContacts(
   deps: Deps,
-  hubspot: HubspotClient,
   {
     fromScratch = false,
     progress = () => {},
     most = MOST,
   }: { fromScratch?: boolean; progress?: (soFar: SyncProgress) => void; most?: number } = {},
 ): Promise<SyncProgress> {
-  await patiently(() => requireSameAccount(deps.database, hubspot));
-  const began = deps.now();
-  if (fromScratch) await deps.database.deleteFrom('schedule').where('name', '=', TASK).execute();
-  const at = await deps.database
-    .selectFrom('schedule')
-    .select(['reached_at', 'cursor'])
-    .where('name', '=', TASK)
-    .executeTakeFirst();
-  const soFar: SyncProgress = { contacts: 0, isFirst: !at?.reached_at || at.cursor !== null };
-  const keep = async (contacts: Parameters<typeof keepContacts>[2]) => {
-    await keepContacts(deps.database, deps.society.crm.fields, contacts);
-    soFar.contacts += contacts.length;
+  const { hubspot } = deps;
+  await patiently(() => requireSameAccount(deps));
+  if (fromScratch) await forget(deps, [TASK, PAGE, LOOKS]);
+  const isFirst = !(await hasSynced(deps));
+  const soFar: SyncProgress = { contacts: 0, isFirst };
+  const cutOff = await reached(deps, PAGE);
+  // The next run also reads the contacts that change during this one.
+  const began = cutOff.reachedAt ?? deps.now();
+  const since = new Date(((await reached(deps, TASK)).reachedAt?.getTime() ?? 0) - LAG_MS);
+  let after = cutOff.cursor;
+  do {
+    const from = after;
+    const page: ContactPage = await patiently(() =>
+      isFirst ? hubspot.listContacts(from) : hubspot.changedContacts(since, from),
+    );
+    await keepContacts(deps.database, deps.society.crm.fields, page.contacts);
+    soFar.contacts += page.contacts.length;
     progress(soFar);
-  };
-
-  if (soFar.isFirst) {
-    // The first run records its own beginning as the time up to which changes were read. So the next run also reads the contacts
-    // that changed during the first run.
-    const since = at?.reached_at ?? began;
-    for (let after = at?.cursor ?? null; ; ) {
-      const page = await patiently(() => hubspot.listContacts(after));
-      await keep(page.contacts);
-      after = page.after;
-      // Must run before the position is stored: if this run ends in between, the next run looks at the unlisted contacts again.
-      if (after === null) await lookAtUnlisted(deps, hubspot, since);
-      await reachedBy(deps, TASK, since, after);
-      if (after === null) return soFar;
-    }
-  }
-  let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Each page starts at the change time of the previous page's last contact, so contacts with exactly that time are returned
-  // twice. They are skipped the second time, unless they have changed meanwhile and therefore have another time.
-  let edge = new Set<string>();
-  const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
-  for (;;) {
-    const from = since;
-    const page = await patiently(() => hubspot.changedContacts(from));
-    await keep(page.filter((contact) => !edge.has(nameOf(contact))));
-    const last = page.at(-1)?.changedAt;
-    if (page.length < LARGEST_PAGE || !last) break;
-    if (last.getTime() > since.getTime()) {
-      edge = new Set(page.filter(({ changedAt }) => changedAt.getTime() === last.getTime()).map(nameOf));
-      since = last;
-    } else {
-      await eachChangedAt(hubspot, since, keep);
-      edge = new Set();
-      since = new Date(since.getTime() + 1);
-    }
-    await reachedBy(deps, TASK, since, null);
-  }
-  await lookAtDeleted(deps, hubspot);
-  await lookAtNext(deps, hubspot, began, most);
-  await reachedBy(deps, TASK, began, null);
+    after = page.after;
+    if (after !== null) await reach(deps, PAGE, began, after);
+  } while (after !== null);
+  if (!isFirst) await lookAtDeleted(deps);
+  await lookAtOthers(deps, began, isFirst ? Number.POSITIVE_INFINITY : most);
+  await forget(deps, [PAGE]);
+  await reach(deps, TASK, began, null);
   return soFar;
 }
 
-/** Reads the mirror's contacts that were missing in HubSpot's list of all contacts, because they were deleted or merged. */
-async function lookAtUnlisted(
-  { database, society }: Deps,
-  hubspot: HubspotClient,
-  began: Date,
-): Promise<void> {
-  let lastId = '';
-  for (;;) {
-    const { rows } = await sql<{ id: string }>`
-      select contact_id as id from person where contact_id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere} order by contact_id limit ${LARGEST_PAGE}`.execute(
-      database,
-    );
-    if (rows.length === 0) return;
-    const ids = rows.map(({ id }) => id);
-    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
-    lastId = ids.at(-1)!;
-  }
-}
-
 /**
- * Reads the next contacts of the mirror, in the order of their ids, and begins anew after the last id. Only reading a contact
- * shows that it was deleted for good, or long ago: HubSpot lists such contacts nowhere.
+ * Reads the next `most` contacts of the mirror that were not read since `began`, in the order of their ids, and begins anew after the
+ * last id. Only reading a contact shows that it was deleted for good, or long ago: HubSpot lists such contacts nowhere.
  */
-async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most: number): Promise<void> {
-  const { database, society } = deps;
-  const at = await database
-    .selectFrom('schedule')
-    .select('cursor')
-    .where('name', '=', LOOKS)
-    .executeTakeFirst();
-  let lastId: string | null = at?.cursor ?? '';
+async function lookAtOthers(deps: Deps, began: Date, most: number): Promise<void> {
+  let lastId: string | null = (await reached(deps, LOOKS)).cursor ?? '';
   for (let looked = 0; looked < most && lastId !== null; looked += LARGEST_PAGE) {
     const { rows } = await sql<{ id: string }>`
-      select contact_id as id from person where contact_id > ${lastId} and fetched_at < ${began} and ${isThere} order by contact_id limit ${LARGEST_PAGE}`.execute(
-      database,
-    );
+      select contact_id as id from person
+      where contact_id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere}
+      order by contact_id limit ${LARGEST_PAGE}`.execute(deps.database);
     const ids = rows.map(({ id }) => id);
-    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    await patiently(() => lookAtContacts(deps, ids));
     lastId = ids.length < LARGEST_PAGE ? null : ids.at(-1)!;
-    await reachedBy(deps, LOOKS, began, lastId);
+    await reach(deps, LOOKS, began, lastId);
   }
 }
 
@@ -149,48 +96,42 @@ async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most:
  * Reads the mirror's contacts that HubSpot lists as deleted, because HubSpot's search does not return them. Some may have been
  * merged.
  */
-async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
-  for (let after: string | null = null; ; ) {
+async function lookAtDeleted(deps: Deps): Promise<void> {
+  let after: string | null = null;
+  do {
     const from: string | null = after;
     const page: { ids: string[]; after: string | null } = await patiently(() =>
-      hubspot.deletedContacts(from),
+      deps.hubspot.deletedContacts(from),
     );
     const { rows } = await sql<{ id: string }>`
       select contact_id as id from person where contact_id = any(${page.ids}) and ${isThere} and ${wasAtHubspot}`.execute(
-      database,
+      deps.database,
     );
     const ids = rows.map(({ id }) => id);
-    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    await patiently(() => lookAtContacts(deps, ids));
     after = page.after;
-    if (after === null) return;
-  }
+  } while (after !== null);
 }
 
-/**
- * Reads all contacts that changed at the same time `at` if there are more than a page, as after an import. They are read in the
- * order of their ids, which do not change meanwhile.
- */
-async function eachChangedAt(
-  hubspot: HubspotClient,
-  at: Date,
-  keep: (contacts: readonly ChangedContact[]) => Promise<void>,
-): Promise<void> {
-  let afterId = '0';
-  for (;;) {
-    const from = afterId;
-    const page = await patiently(() => hubspot.contactsChangedAt(at, from));
-    await keep(page);
-    if (page.length < LARGEST_PAGE) return;
-    afterId = page.at(-1)!.id;
-  }
+async function reached(
+  { database }: Pick<Deps, 'database'>,
+  name: string,
+): Promise<{ reachedAt: Date | null; cursor: string | null }> {
+  const { rows } = await sql<{ reachedAt: Date | null; cursor: string | null }>`
+    select reached_at as "reachedAt", cursor from schedule where name = ${name}`.execute(database);
+  return rows[0] ?? { reachedAt: null, cursor: null };
 }
 
-async function reachedBy(deps: Deps, name: string, reachedAt: Date, cursor: string | null): Promise<void> {
+async function reach({ database }: Deps, name: string, at: Date, cursor: string | null): Promise<void> {
   await sql`
-    insert into schedule (name, reached_at, cursor) values (${name}, ${reachedAt}, ${cursor})
+    insert into schedule (name, reached_at, cursor) values (${name}, ${at}, ${cursor})
     on conflict (name) do update set reached_at = excluded.reached_at, cursor = excluded.cursor`.execute(
-    deps.database,
+    database,
   );
+}
+
+async function forget({ database }: Deps, names: readonly string[]): Promise<void> {
+  await database.deleteFrom('schedule').where('name', 'in', names).execute();
 }
 
 /**
@@ -203,9 +144,7 @@ async function patiently<T>(call: () => Promise<T>): Promise<T> {
       return await call();
     } catch (error) {
       if (!(error instanceof CrmUnavailable) || error instanceof CrmDenied || tries === 30) throw error;
-      await new Promise((resolve) =>
-        setTimeout(resolve, Math.min(Math.max(error.retryAfterMs, 500), 10_000)),
-      );
+      await pause(Math.min(Math.max(error.retryAfterMs, 500), 10_000));
     }
   }
 }

@@ -35,10 +35,10 @@ test('a contact with characters that no database keeps stops neither its own joi
 
   const { config, society, database } = server.deps;
   const { hubspot } = config.providers;
-  await syncContacts(
-    server.deps,
-    hubspotClient(hubspot, society.crm.fields, noBudget, 'background', tellNobody),
-  );
+  await syncContacts({
+    ...server.deps,
+    hubspot: hubspotClient(hubspot, society.crm.fields, noBudget, 'background', tellNobody),
+  });
   const kept = await database
     .selectFrom('person')
     .select('profile')

@@ -40,12 +40,12 @@ const noSale: Record<MembershipType, Record<SaleRefusal, string>> = {
  * Returns the recipients in the order of `contactIds`.
  */
 export async function recipientsOf(
-  { deps: { database, society }, hubspot }: Pick<Wired, 'deps' | 'hubspot'>,
+  { deps, hubspot }: Pick<Wired, 'deps' | 'hubspot'>,
   contactIds: readonly string[],
   sells: MembershipType | null,
 ): Promise<Recipient[]> {
   const ids = [...new Set(contactIds)].filter(isRecordId);
-  const isAsked = await lookAtContacts(database, hubspot, society.crm.fields, ids).then(
+  const isAsked = await lookAtContacts({ ...deps, hubspot }, ids).then(
     () => true,
     (error: unknown) => {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;
@@ -59,7 +59,7 @@ export async function recipientsOf(
       ${holdings('person.id')} as holdings
     from unnest(${contactIds}::text[]) with ordinality as contacts (given, place)
       left join person on person.id = ${personOf('given')}
-    order by place`.execute(database);
+    order by place`.execute(deps.database);
   return rows.map((row) => {
     const { given, id, name } = row;
     const contact = id === null || id === given ? `contact ${given}` : `contact ${given}, now ${id}`;

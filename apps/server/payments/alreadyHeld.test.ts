@@ -49,7 +49,7 @@ async function endOutage(): Promise<void> {
 
 async function fillMirror(): Promise<void> {
   await sql`update person set fill_at = now() where fill_at is not null`.execute(server.background);
-  await fillDue({ ...server.deps, database: server.background }, server.hubspot);
+  await fillDue({ ...server.deps, database: server.background });
 }
 
 /** Asserts that the join has exactly one notice, which says that its contact already was a member in HubSpot. */

@@ -292,7 +292,7 @@ async function putBack(
   const [told] = rows;
   if (!told) return { values: {}, refused: null };
   try {
-    const fields = await fieldsThere(deps, deps.hubspot);
+    const fields = await fieldsThere(deps);
     const present = (await deps.hubspot.readContacts([told.id], neededProperties(fields))).get(told.id);
     if (!present) return { values: {}, refused: null };
     const heldOf = (field: ContactField) => present.properties[fields[field].property ?? ''] ?? '';

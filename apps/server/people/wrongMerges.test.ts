@@ -329,7 +329,7 @@ test('who is joined with somebody while HubSpot creates their contact leaves it 
     await mergeNow(server, uuid, into.id);
     return outcomes;
   };
-  await pushDue({ ...deps, database: server.background }, { ...server.hubspot, createContacts });
+  await pushDue({ ...deps, database: server.background, hubspot: { ...server.hubspot, createContacts } });
   await deliver(server);
   const made = (await server.hubspot.findByEmail(email))!;
   const left = await atHubspot(server, made.id, 'membership_status', 'amount_paid');

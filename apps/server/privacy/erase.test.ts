@@ -95,7 +95,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     deps.database,
   );
   assert.ok(own[0]!.id);
-  await lookAtContacts(deps.database, server.hubspot, deps.society.crm.fields, [own[0]!.id]);
+  await lookAtContacts(deps, [own[0]!.id]);
   await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });
   await client.call('sendPassLinks', { body: { email: person.personalEmail } });
   const token = new URL(deps.passes.address(uuid)).hash.slice(1);

@@ -2,7 +2,6 @@ import { cleanEmail, plain } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../crm/fence.ts';
 import { lookAtContacts } from '../crm/followContacts.ts';
-import type { HubspotClient } from '../crm/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import type { Deps } from '../deps.ts';
 import { isWaiting, parcelOf } from '../fulfilment/orders.ts';
@@ -43,7 +42,7 @@ export const personEraseCommand: Command = {
     if (!isEmail(email) || (yes && isTrial)) return misused(personEraseCommand);
 
     const found = await findPerson(deps, email);
-    const isAsked = await lookAtOthers(deps, hubspot, found);
+    const isAsked = await lookAtOthers(deps, found);
     const person = found.others.length > 0 && isAsked ? await findPerson(deps, email) : found;
     const rows = person.joins.length + person.contacts.length + person.requests;
     if (rows === 0 && !read.values.hubspot) {
@@ -95,13 +94,9 @@ export const personEraseCommand: Command = {
  * the mirror. Since the mirror last read such a contact, a join may have written the person's email to it in HubSpot. Returns
  * false if HubSpot does not answer or refuses.
  */
-async function lookAtOthers(
-  { database, society }: Deps,
-  hubspot: HubspotClient,
-  { others }: Person,
-): Promise<boolean> {
+async function lookAtOthers(deps: Deps, { others }: Person): Promise<boolean> {
   try {
-    await lookAtContacts(database, hubspot, society.crm.fields, others);
+    await lookAtContacts(deps, others);
     return true;
   } catch (error) {
     if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;

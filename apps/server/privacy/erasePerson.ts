@@ -198,7 +198,7 @@ async function eraseAtHubspot(
   hubspot: HubspotClient,
 ): Promise<{ erased: AtHubspot; others: string[] }> {
   // A contact that another account does not have would seem to be erased.
-  await requireSameAccount(database, hubspot);
+  await requireSameAccount({ database, hubspot });
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
   const { rows: isAnothers } = await sql`

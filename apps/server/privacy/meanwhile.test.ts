@@ -132,7 +132,7 @@ async function eraseMeanwhile(
   const erasing = erase(t, email, '--hubspot');
   const erased = erasing.then(() => 'erased');
   assert.equal(await Promise.race([erased, waiting(server.background, 1)]), 'waiting');
-  assert.equal((await pushDue(background, server.hubspot)).taken, 0);
+  assert.equal((await pushDue(background)).taken, 0);
   assert.equal(await attachDue(background, server.hubspot), 0);
   release();
   await Promise.all([work, erasing]);
@@ -149,11 +149,11 @@ for (const when of ['before', 'after'] as const)
     };
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
-    const work = pushDue(background, server.hubspot);
+    const work = pushDue(background);
     // Erases by the joiner's school email. HubSpot's contact does not have that email, so it is found only by its stored id.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
-    assert.equal((await pushDue(background, server.hubspot)).taken, 0);
+    assert.equal((await pushDue(background)).taken, 0);
   });
 
 for (const call of ['uploadFile', 'createNote'] as const)

@@ -181,7 +181,7 @@ async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<
     from join_session`.execute(database);
   for (const { uuid, isPaid, isTold } of rows) {
     if (!isTold) yield `HubSpot has not taken join ${uuid}`;
-    const diff = isPaid && (await diffOf({ ...server.deps, database }, server.hubspot, uuid));
+    const diff = isPaid && (await diffOf({ ...server.deps, database }, uuid));
     if (diff && diff.changes.length > 0)
       yield `of join ${uuid} HubSpot lacks ${JSON.stringify(diff.changes)}`;
   }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import { callWatcher } from '../../platform/watchCall.ts';
@@ -13,9 +12,10 @@ import { refusedRecord } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
 
-/** A contact with the time of its last change, by HubSpot's clock. */
-export interface ChangedContact extends CrmContact {
-  changedAt: Date;
+export interface ContactPage {
+  contacts: CrmContact[];
+  /** The cursor of the next page; null after the last page. */
+  after: string | null;
 }
 
 export interface CrmFile {
@@ -42,83 +42,7 @@ export interface ExistingProperty extends CrmProperty {
   isReadOnly: boolean;
 }
 
-export interface HubspotClient {
-  /** Resolves to null if HubSpot has no contact with this id. */
-  getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
-  findByCode(
-    code: string,
-    options: { timeoutMs: number; who: 'joiner' | 'suspect' },
-  ): Promise<CrmContact | null>;
-  findByEmail(email: string): Promise<CrmContact | null>;
-  /** Searches for the contacts with a value of a property; at most 100. The search index lags behind writes by some seconds. */
-  findByProperty(property: string, value: string): Promise<CrmContact[]>;
-  /**
-   * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
-   * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
-   */
-  readContacts(
-    ids: readonly string[],
-    properties: readonly string[],
-    timeoutMs?: number,
-  ): Promise<Map<string, CrmContact>>;
-  /**
-   * Updates or creates at most 100 contacts in one call. Returns the outcomes by mark. If HubSpot refuses one contact, it still
-   * writes the others.
-   */
-  updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
-  createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
-  /** Returns one page of all contacts, oldest first. `after` is the cursor of the next page; null after the last page. */
-  listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
-  /** Returns one page of the ids of deleted contacts. `after` is the cursor of the next page; null after the last page. */
-  deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
-  /**
-   * Returns at most {@link LARGEST_PAGE} contacts that changed at or after `since`, earliest change first. For more, call it again
-   * with the time of the last contact. There is no cursor: a contact that changes meanwhile moves to the end of the list, so a
-   * second page would skip a contact.
-   */
-  changedContacts(since: Date): Promise<ChangedContact[]>;
-  /**
-   * Returns at most {@link LARGEST_PAGE} contacts that last changed exactly `at`, with an id above `afterId`, in the order of their
-   * ids.
-   */
-  contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
-  /**
-   * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call {@link
-   * findFile} first. If reading `bytes` fails, rejects with that error.
-   */
-  uploadFile(file: CrmFile): Promise<string>;
-  /** Returns the id of the file with this path, or null. */
-  findFile(path: string): Promise<string | null>;
-  /** Creates a note with an attached file about a contact. Returns the note's id. `html` is the note's text. */
-  createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
-  /** Returns the id of the contact's note to which the file is attached; null if there is none. */
-  findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Deletes a note but not its file. Also resolves if the note does not exist. */
-  deleteNote(id: string): Promise<void>;
-  /**
-   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Also resolves if the contact does not exist.
-   * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
-   * {@link CrmDenied} if the token lacks the permission.
-   */
-  eraseContact(id: string): Promise<void>;
-  /** Deletes a file for good. Also resolves if the file does not exist. */
-  eraseFile(id: string): Promise<void>;
-  /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
-  getProperties(): Promise<ExistingProperty[] | null>;
-  /** Returns the names of all contact properties; null as for {@link getProperties}. */
-  getPropertyNames(): Promise<Set<string> | null>;
-  /** Creates a contact property. Throws {@link CrmRefused} if it exists or is not valid. */
-  createProperty(property: CrmProperty): Promise<void>;
-  /**
-   * Asks whether the token may write contacts, with a call that writes nothing. Resolves if it may; throws {@link CrmDenied} if
-   * not.
-   */
-  mayWrite(): Promise<void>;
-  /** Returns the scopes of the token; null if it is not the token of a private app. */
-  getScopes(): Promise<Set<string> | null>;
-  /** Returns the id of the token's HubSpot account; null if HubSpot does not tell. HubSpot is asked once for each client. */
-  getAccount(): Promise<string | null>;
-}
+export type HubspotClient = ReturnType<typeof hubspotClient>;
 
 /** The most contacts in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
@@ -137,7 +61,7 @@ export function hubspotClient(
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
   watch = callWatcher(null),
-): HubspotClient {
+) {
   const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, tell, watch);
   const { apiVersion, accessToken } = settings;
   const contacts = `/crm/objects/${apiVersion}/contacts`;
@@ -148,34 +72,22 @@ export function hubspotClient(
   const query = new URLSearchParams({ properties: properties.join(',') });
   let account: Promise<{ portalId: number } | null> | undefined;
 
+  const getOne = (idAndQuery: string, timeoutMs?: number): Promise<CrmContact | null> =>
+    callAboutOne(answers.contact, 'GET', `${contacts}/${idAndQuery}`, { timeoutMs });
+
+  /** The index that is searched lags behind writes by some seconds. */
   async function search(
     filters: object[],
-    { limit, more = {}, ...options }: { limit: number; more?: object; timeoutMs?: number; who?: Urgency },
+    more: object,
+    options: { timeoutMs?: number; who?: Urgency } = {},
   ): Promise<CrmContact[]> {
-    const body = { filterGroups: [{ filters }], properties: [...properties, CHANGED], limit, ...more };
-    const request = { method: 'POST', under: contacts, path: '/search', body, kind: 'search' } as const;
-    return (await call(answers.records, { ...request, ...options })).results;
+    const body = { filterGroups: [{ filters }], properties, ...more };
+    const request = { body, kind: 'search', ...options } as const;
+    return (await call(answers.records, 'POST', `${contacts}/search`, request)).results;
   }
 
-  async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
-    const sorts = [{ propertyName: sortedBy, direction: 'ASCENDING' }];
-    const found = await search(filters, { limit: LARGEST_PAGE, more: { sorts } });
-    return found.map((contact) => ({
-      ...contact,
-      changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
-    }));
-  }
-
-  async function list<T extends { paging?: Paging }>(
-    shape: z.ZodType<T>,
-    page: URLSearchParams,
-    after: string | null,
-  ): Promise<T & { after: string | null }> {
-    page.set('limit', String(LARGEST_PAGE));
-    if (after !== null) page.set('after', after);
-    const answer = await call(shape, { method: 'GET', under: contacts, path: `?${page}` });
-    return { ...answer, after: answer.paging?.next?.after ?? null };
-  }
+  const pageQuery = (more: Record<string, string>, after: string | null) =>
+    new URLSearchParams({ ...more, limit: String(LARGEST_PAGE), ...(after === null ? {} : { after }) });
 
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
     const inputs = writes.map(({ mark, id, properties }) => ({
@@ -183,15 +95,16 @@ export function hubspotClient(
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = await call(answers.batch, { method: 'POST', under: contacts, path, body: { inputs } });
+    const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
     for (const error of answer.errors ?? [])
       if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
-        await tell(refusedRecord(nameOf('POST', contacts, path), error));
+        await tell(refusedRecord(nameOf('POST', contacts + path), error));
     return outcomesOf(writes, answer);
   }
 
+  /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
   async function getProperties(): Promise<ExistingProperty[] | null> {
-    const answer = await callAboutOne(answers.properties, { method: 'GET', under: contactProperties });
+    const answer = await callAboutOne(answers.properties, 'GET', contactProperties);
     return (
       answer?.results.map(({ calculated, modificationMetadata, options = [], ...property }) => ({
         ...property,
@@ -203,77 +116,86 @@ export function hubspotClient(
   }
 
   return {
-    getContact: (id, timeoutMs) =>
-      callAboutOne(answers.contact, {
-        method: 'GET',
-        under: contacts,
-        path: `/${encodeURIComponent(id)}?${query}`,
-        timeoutMs,
-      }),
-    async findByCode(value, options) {
+    /** Resolves to null if HubSpot has no contact with this id. */
+    getContact: (id: string, timeoutMs: number) => getOne(`${encodeURIComponent(id)}?${query}`, timeoutMs),
+    async findByCode(
+      value: string,
+      options: { timeoutMs: number; who: 'joiner' | 'suspect' },
+    ): Promise<CrmContact | null> {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
-      const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1, ...options });
+      const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1 }, options);
       return found ?? null;
     },
-    findByProperty: (propertyName, value) =>
-      search([{ propertyName, operator: 'EQ', value }], { limit: 100 }),
-    // Reads the contact by its unique email instead of searching, because the search index is eventually consistent.
-    findByEmail: (email) =>
-      callAboutOne(answers.contact, {
-        method: 'GET',
-        under: contacts,
-        path: `/${encodeURIComponent(email)}?idProperty=email&${query}`,
-      }),
-    async readContacts(ids, wanted, timeoutMs) {
-      const inputs = ids.map((id) => ({ id }));
+    /** Searches for the contacts with a value of a property; at most {@link LARGEST_PAGE}. */
+    findByProperty: (propertyName: string, value: string) =>
+      search([{ propertyName, operator: 'EQ', value }], { limit: LARGEST_PAGE }),
+    /** Reads the contact by its unique email instead of searching, because the search index is eventually consistent. */
+    findByEmail: (email: string) => getOne(`${encodeURIComponent(email)}?idProperty=email&${query}`),
+    /**
+     * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
+     * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
+     */
+    async readContacts(
+      ids: readonly string[],
+      wanted: readonly string[],
+      timeoutMs?: number,
+    ): Promise<Map<string, CrmContact>> {
       const properties = [...new Set([...wanted, MERGED_IDS])];
-      const { status, results, errors } = await call(answers.batchRead, {
-        method: 'POST',
-        under: contacts,
-        path: '/batch/read',
-        body: { inputs, properties, propertiesWithHistory: [] },
-        timeoutMs,
-      });
-      if (status !== 'COMPLETE') throw new CrmUnavailable(`HubSpot has not read the contacts: ${status}`);
-      const found = byAskedId(ids, results);
-      const missing = errors
+      const body = { inputs: ids.map((id) => ({ id })), properties, propertiesWithHistory: [] };
+      const options = { body, timeoutMs };
+      const answer = await call(answers.batchRead, 'POST', `${contacts}/batch/read`, options);
+      if (answer.status !== 'COMPLETE')
+        throw new CrmUnavailable(`HubSpot has not read the contacts: ${answer.status}`);
+      const found = byAskedId(ids, answer.results);
+      const missing = answer.errors
         ?.filter(({ category }) => category === NOT_FOUND)
         .flatMap(({ context }) => context?.ids ?? []);
       // A contact that is in neither list may exist, so it is asked for alone.
       for (const id of ids.filter((id) => !found.has(id) && !missing?.includes(id))) {
-        const path = `/${id}?${new URLSearchParams({ properties: properties.join(',') })}`;
-        const contact = await callAboutOne(answers.contact, {
-          method: 'GET',
-          under: contacts,
-          path,
-          timeoutMs,
-        });
+        const query = new URLSearchParams({ properties: properties.join(',') });
+        const contact = await getOne(`${id}?${query}`, timeoutMs);
         if (contact) found.set(id, contact);
       }
       return found;
     },
-    updateContacts: (writes) => write('/batch/update', writes),
-    createContacts: (writes) => write('/batch/create', writes),
-    async listContacts(from) {
-      const { results, after } = await list(answers.page, new URLSearchParams(query), from);
-      return { contacts: results, after };
+    /**
+     * Updates at most 100 contacts in one call. Returns the outcomes by mark. If HubSpot refuses one contact, it still writes the
+     * others.
+     */
+    updateContacts: (writes: readonly BatchWrite[]) => write('/batch/update', writes),
+    /** Creates contacts, like {@link updateContacts}. */
+    createContacts: (writes: readonly BatchWrite[]) => write('/batch/create', writes),
+    /** Returns one page of all contacts, oldest first. */
+    async listContacts(from: string | null): Promise<ContactPage> {
+      const page = pageQuery(Object.fromEntries(query), from);
+      const { results, paging } = await call(answers.page, 'GET', `${contacts}?${page}`);
+      return { contacts: results, after: paging?.next?.after ?? null };
     },
-    async deletedContacts(from) {
-      const { results, after } = await list(answers.idPage, new URLSearchParams({ archived: 'true' }), from);
-      return { ids: results.map(({ id }) => id), after };
+    /** Returns one page of the ids of deleted contacts, with the cursor of the next page. */
+    async deletedContacts(from: string | null): Promise<{ ids: string[]; after: string | null }> {
+      const page = pageQuery({ archived: 'true' }, from);
+      const { results, paging } = await call(answers.idPage, 'GET', `${contacts}?${page}`);
+      return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
     },
-    changedContacts: (since) =>
-      changed([{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }], CHANGED),
-    contactsChangedAt: (at, afterId) =>
-      changed(
-        [
-          { propertyName: CHANGED, operator: 'EQ', value: String(at.getTime()) },
-          { propertyName: RECORD_ID, operator: 'GT', value: afterId },
-        ],
-        RECORD_ID,
-      ),
-    async uploadFile({ path, mediaType, sizeBytes, bytes }) {
+    /**
+     * Returns one page of the contacts that changed at or after `since`, in the order of their ids: since an id never changes, no
+     * contact that changes meanwhile is missed.
+     */
+    async changedContacts(since: Date, from: string | null): Promise<ContactPage> {
+      const filters = [
+        { propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) },
+        { propertyName: RECORD_ID, operator: 'GT', value: from ?? '0' },
+      ];
+      const sorts = [{ propertyName: RECORD_ID, direction: 'ASCENDING' }];
+      const found = await search(filters, { limit: LARGEST_PAGE, sorts });
+      return { contacts: found, after: found.length < LARGEST_PAGE ? null : found.at(-1)!.id };
+    },
+    /**
+     * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call
+     * `findFile` first. If reading `bytes` fails, rejects with that error.
+     */
+    async uploadFile({ path, mediaType, sizeBytes, bytes }: CrmFile): Promise<string> {
       // This listener must be added before the first `await`, because an `error` event without a listener would end the process.
       let unread: Error | null = null;
       bytes.on('error', (error) => {
@@ -286,109 +208,103 @@ export function hubspotClient(
       body.append('file', streamedFile(name!, mediaType, sizeBytes, bytes));
       const timeoutMs = DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS);
       try {
-        const { id } = await call(answers.created, { method: 'POST', under: files, body, timeoutMs });
-        return id;
+        return (await call(answers.created, 'POST', files, { body, timeoutMs })).id;
       } catch (error) {
         throw unread ?? error;
       } finally {
         bytes.destroy();
       }
     },
-    async findFile(path) {
-      const found = await callAboutOne(answers.fileOrFolder, {
-        method: 'GET',
-        under: files,
-        path: `/stat/${encodeURIComponent(path)}`,
-      });
+    /** Returns the id of the file with this path, or null. */
+    async findFile(path: string): Promise<string | null> {
+      const found = await callAboutOne(
+        answers.fileOrFolder,
+        'GET',
+        `${files}/stat/${encodeURIComponent(path)}`,
+      );
       return found?.file?.id ?? null;
     },
-    async createNote({ contactId, fileId, html, at }) {
+    /** Creates a note with an attached file about a contact. Returns the note's id. `html` is the note's text. */
+    async createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string> {
+      const { contactId, fileId, html, at } = note;
+      const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: NOTE_TO_CONTACT }];
       const body = {
         properties: { hs_timestamp: at.toISOString(), hs_note_body: html, hs_attachment_ids: fileId },
-        associations: [
-          {
-            to: { id: contactId },
-            types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: NOTE_TO_CONTACT }],
-          },
-        ],
+        associations: [{ to: { id: contactId }, types }],
       };
-      const { id } = await call(answers.created, { method: 'POST', under: notes, body });
-      return id;
+      return (await call(answers.created, 'POST', notes, { body })).id;
     },
-    async findNote(contactId, fileId) {
-      const contact = await callAboutOne(answers.contactWithNotes, {
-        method: 'GET',
-        under: contacts,
-        path: `/${encodeURIComponent(contactId)}?associations=notes`,
-      });
+    /** Returns the id of the contact's note to which the file is attached; null if there is none. */
+    async findNote(contactId: string, fileId: string): Promise<string | null> {
+      const path = `${contacts}/${encodeURIComponent(contactId)}?associations=notes`;
+      const contact = await callAboutOne(answers.contactWithNotes, 'GET', path);
       // Reads only the newest notes, which come last: if the wanted note exists, it was created a moment ago.
-      const inputs =
-        contact?.associations?.notes?.results.slice(-LARGEST_PAGE).map(({ id }) => ({ id })) ?? [];
-      if (inputs.length === 0) return null;
-      const { results } = await call(answers.records, {
-        method: 'POST',
-        under: notes,
-        path: '/batch/read',
-        body: { inputs, properties: ['hs_attachment_ids'], propertiesWithHistory: [] },
-      });
+      const newest = contact?.associations?.notes?.results.slice(-LARGEST_PAGE) ?? [];
+      if (newest.length === 0) return null;
+      const inputs = newest.map(({ id }) => ({ id }));
+      const body = { inputs, properties: ['hs_attachment_ids'], propertiesWithHistory: [] };
+      const { results } = await call(answers.records, 'POST', `${notes}/batch/read`, { body });
       const holds = ({ properties }: CrmContact) =>
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return results.find(holds)?.id ?? null;
     },
+    /** Deletes a note but not its file. Also resolves if the note does not exist. */
     // https://developers.hubspot.com/docs/api-reference/crm-notes-v3/basic/delete-crm-v3-objects-notes-noteId
-    async deleteNote(id) {
-      const path = `/${encodeURIComponent(id)}`;
-      await callAboutOne(answers.nothing, { method: 'DELETE', under: notes, path });
+    async deleteNote(id: string): Promise<void> {
+      await callAboutOne(answers.nothing, 'DELETE', `${notes}/${encodeURIComponent(id)}`);
     },
+    /**
+     * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Also resolves if the contact does not exist.
+     * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
+     * {@link CrmDenied} if the token lacks the permission.
+     */
     // https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/basic/post-crm-v3-objects-contacts-gdpr-delete
-    async eraseContact(id) {
-      const body = { objectId: id };
-      await callAboutOne(answers.nothing, { method: 'POST', under: contacts, path: '/gdpr-delete', body });
+    async eraseContact(id: string): Promise<void> {
+      await callAboutOne(answers.nothing, 'POST', `${contacts}/gdpr-delete`, { body: { objectId: id } });
     },
+    /** Deletes a file for good. Also resolves if the file does not exist. */
     // https://developers.hubspot.com/docs/api-reference/files-files-v3/files/delete-files-v3-files-fileId-gdpr-delete
-    async eraseFile(id) {
-      const path = `/${encodeURIComponent(id)}/gdpr-delete`;
-      await callAboutOne(answers.nothing, { method: 'DELETE', under: files, path });
+    async eraseFile(id: string): Promise<void> {
+      await callAboutOne(answers.nothing, 'DELETE', `${files}/${encodeURIComponent(id)}/gdpr-delete`);
     },
     getProperties,
-    async getPropertyNames() {
+    /** Returns the names of all contact properties; null as for {@link getProperties}. */
+    async getPropertyNames(): Promise<Set<string> | null> {
       const found = await getProperties();
       return found && new Set(found.map(({ name }) => name));
     },
-    async createProperty(property) {
+    /** Creates a contact property. Throws {@link CrmRefused} if it exists or is not valid. */
+    async createProperty(property: CrmProperty): Promise<void> {
       const options = property.options.map((option, displayOrder) => ({
         ...option,
         displayOrder,
         hidden: false,
       }));
       const body = { ...property, options: options.length > 0 ? options : undefined };
-      await call(answers.property, { method: 'POST', under: contactProperties, body });
+      await call(answers.property, 'POST', contactProperties, { body });
     },
-    async mayWrite() {
-      const body = { inputs: [] };
+    /**
+     * Asks whether the token may write contacts, with a call that writes nothing. Resolves if it may; throws {@link CrmDenied} if
+     * not.
+     */
+    async mayWrite(): Promise<void> {
       try {
-        await call(answers.anything, { method: 'POST', under: contacts, path: '/batch/update', body });
+        await call(answers.anything, 'POST', `${contacts}/batch/update`, { body: { inputs: [] } });
       } catch (error) {
         // HubSpot checks the permission before the content. It refused the content (an empty batch), so the token may write.
         if (!(error instanceof CrmRefused)) throw error;
       }
     },
-    async getScopes() {
-      // The endpoint that returns a private app's scopes has no dated version.
-      const answer = await callAboutOne(answers.scopes, {
-        method: 'POST',
-        under: '/oauth/v2/private-apps',
-        path: '/get/access-token-info',
-        body: { tokenKey: accessToken },
-      });
+    /** Returns the scopes of the token; null if it is not the token of a private app. */
+    async getScopes(): Promise<Set<string> | null> {
+      // This endpoint has no dated version.
+      const path = '/oauth/v2/private-apps/get/access-token-info';
+      const answer = await callAboutOne(answers.scopes, 'POST', path, { body: { tokenKey: accessToken } });
       return answer && new Set(answer.scopes);
     },
-    async getAccount() {
-      account ??= callAboutOne(answers.account, {
-        method: 'GET',
-        under: `/account-info/${apiVersion}`,
-        path: '/details',
-      });
+    /** Returns the id of the token's HubSpot account; null if HubSpot does not tell. HubSpot is asked once for each client. */
+    async getAccount(): Promise<string | null> {
+      account ??= callAboutOne(answers.account, 'GET', `/account-info/${apiVersion}/details`);
       try {
         const answer = await account;
         return answer && String(answer.portalId);
@@ -401,8 +317,6 @@ export function hubspotClient(
     },
   };
 }
-
-type Paging = z.infer<typeof answers.page>['paging'];
 
 const CHANGED = 'lastmodifieddate';
 const RECORD_ID = 'hs_object_id';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ProviderTrouble } from '../../providers/trouble.ts';
 import { errorDetail } from './answers.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
 /**
  * The body of HubSpot's error answers (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be
@@ -95,22 +96,15 @@ export function refusedRecord(
   };
 }
 
-/** The classification of an error answer. A 404 about a single record is not an error, and is not classified. */
-export type Failure = {
-  /** HubSpot's message, for staff. */
-  message: string;
+/** A classified error answer. A 404 about a single record is not an error, and is not classified. */
+export interface Failure {
+  error: CrmRefused | CrmUnavailable;
+  /** How the budget counts the call. After `limited`, no call of its kind may be made for a while; after `all limited`, none at all. */
+  counts: 'answered' | 'failed' | 'limited' | 'all limited';
   trouble: ProviderTrouble;
-} & (
-  | { kind: 'refused'; isEmail: boolean }
-  /** A limit is reached. Until `retryAfterMs` have passed, no call of this kind may be made, or no call at all if `ofAll`. */
-  | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
-  /** HubSpot denies this call until somebody repairs something: the key lacks a permission, or HubSpot does not know the path. */
-  | { kind: 'denied'; retryAfterMs: number }
-  /** HubSpot processes no calls at present. If `perhapsRecord`, the cause may also be the record that was sent. */
-  | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
-);
+}
 
-/** The statuses with which HubSpot refuses the sent data. Any other status does not mean that the data are wrong. */
+/** Statuses with which HubSpot refuses what was sent. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
 
 const SECOND_MS = 1_000;
@@ -123,10 +117,7 @@ const LIMIT_MS: Record<string, number> = {
 };
 /** The shortest pause (ms) after a 423 (locked): HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
-/**
- * The pause (ms) while HubSpot moves the account to another data centre, if the answer has no Retry-After header. A move may last a
- * day.
- */
+/** The pause (ms) while HubSpot moves the account to another data centre, which may last a day, without a Retry-After header. */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
 /** The pause (ms) after a call that HubSpot denies until somebody repairs something. */
@@ -135,138 +126,98 @@ const TIMED_OUT_MS = 5 * SECOND_MS;
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
-/**
- * Classifies an error answer of HubSpot.
- * @param retryAfter the Retry-After header, in seconds
- * @param requestId from the header, otherwise from the body
- * @param json the parsed body; undefined if it is not JSON
- */
-export function failureOf(
-  call: string,
-  {
-    status,
-    retryAfter,
-    requestId,
-    json,
-  }: { status: number; retryAfter: string | null; requestId: string | null; json: unknown },
-): Failure {
+interface ErrorAnswer {
+  status: number;
+  /** The Retry-After header, in seconds. */
+  retryAfter: string | null;
+  /** From the header, otherwise from the body. */
+  requestId: string | null;
+  /** The parsed body; undefined if it is not JSON. */
+  json: unknown;
+}
+
+/** Classifies an error answer of HubSpot. `call` is the call's name. */
+export function failureOf(call: string, { status, retryAfter, requestId, json }: ErrorAnswer): Failure {
   const read = errorBody.safeParse(json);
   const body: ErrorBody = read.data ?? {};
+  const { policyName } = body;
   const { code, param } = causeOf(body);
-  const trouble = (notice: string | null): ProviderTrouble => ({
+  const cause = [status, code, param].filter((part) => part !== null).join(' ');
+  const answered = `HubSpot answered ${status}${policyName ? ` (${policyName})` : ''}`;
+  const message = body.message ?? `${answered}.`;
+  const told = toldMs(retryAfter);
+  const trouble: ProviderTrouble = {
     provider: 'HubSpot',
     call,
     status,
     code,
     param,
     requestId,
-    notice,
-  });
-  const cause = [status, code, param].filter((part) => part !== null).join(' ');
-  const message = body.message ?? `HubSpot answered ${status}.`;
-  const told = toldMs(retryAfter);
-
-  if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status)))
-    return {
-      kind: 'down',
-      message: `what answered (${status}) is not HubSpot`,
-      retryAfterMs: 0,
-      // The sent data may be the cause: a firewall, for example, may have blocked them.
-      perhapsRecord: true,
-      trouble: {
-        ...trouble(
-          `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
-        ),
-        code: 'unreadable_answer',
-      },
-    };
-  if (status === 429) {
-    const policy = body.policyName ?? '';
-    const isDaily = policy === 'DAILY';
-    return {
-      kind: 'limited',
-      message: `HubSpot answered 429${policy && ` (${policy})`}`,
-      retryAfterMs: told ?? LIMIT_MS[policy] ?? SECOND_MS,
-      ofAll: isDaily,
-      trouble: trouble(
-        isDaily
-          ? 'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.'
-          : null,
-      ),
-    };
-  }
-  if (status === 423)
-    return {
-      kind: 'limited',
-      message: 'HubSpot answered 423',
-      retryAfterMs: Math.max(told ?? 0, LOCKED_MS),
-      ofAll: false,
-      trouble: trouble(null),
-    };
-  if (status === 477)
-    return {
-      kind: 'limited',
-      message: 'HubSpot answered 477',
-      retryAfterMs: told ?? MIGRATION_MS,
-      ofAll: true,
-      trouble: trouble(
-        'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.',
-      ),
-    };
-  if (status === 401)
-    return {
-      kind: 'down',
-      message,
-      retryAfterMs: DENIED_MS / 2,
-      perhapsRecord: false,
-      trouble: trouble(
-        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`,
-      ),
-    };
-  if (status === 403)
-    return {
-      kind: 'denied',
-      message,
-      retryAfterMs: DENIED_MS,
-      trouble: trouble(
-        `HubSpot does not let the key make ${call} (${cause})${scopesOf(body)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`,
-      ),
-    };
-  if (REFUSALS.includes(status))
-    return {
-      kind: 'refused',
-      isEmail: isInvalidEmail(body),
-      message: reasonOf(body) ?? message,
-      trouble: trouble(
-        call.includes('/batch/') && !call.endsWith('/read')
-          ? refusalNotice(cause, body)
-          : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
-      ),
-    };
-  if (status === 408)
-    return {
-      kind: 'down',
-      message: 'HubSpot answered 408',
-      retryAfterMs: TIMED_OUT_MS,
-      perhapsRecord: false,
-      trouble: trouble(null),
-    };
-  if (status >= 500)
-    return {
-      kind: 'down',
-      message: `HubSpot answered ${status}`,
-      retryAfterMs: told ?? 0,
-      perhapsRecord: true,
-      trouble: trouble(null),
-    };
-  return {
-    kind: 'denied',
-    message,
-    retryAfterMs: DENIED_MS,
-    trouble: trouble(
-      `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
-    ),
+    notice: null,
   };
+  const failure = (counts: Failure['counts'], error: Failure['error'], notice: string | null = null) => ({
+    counts,
+    error,
+    trouble: { ...trouble, notice },
+  });
+
+  if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status))) {
+    trouble.code = 'unreadable_answer';
+    return failure(
+      'failed',
+      // The sent data may be the cause: a firewall, for example, may have blocked them.
+      new CrmUnavailable(`what answered (${status}) is not HubSpot`, 0, true),
+      `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
+    );
+  }
+  if (REFUSALS.includes(status))
+    return failure(
+      'answered',
+      new CrmRefused(status, reasonOf(body) ?? message, isInvalidEmail(body)),
+      call.includes('/batch/') && !call.endsWith('/read')
+        ? refusalNotice(cause, body)
+        : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
+    );
+  if (status >= 500) return failure('failed', new CrmUnavailable(answered, told ?? 0, true));
+  switch (status) {
+    case 401:
+      return failure(
+        'failed',
+        new CrmDenied(status, message, DENIED_MS / 2),
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`,
+      );
+    case 403:
+      return failure(
+        'answered',
+        new CrmDenied(status, message, DENIED_MS),
+        `HubSpot does not let the key make ${call} (${cause})${scopesOf(body)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`,
+      );
+    case 408:
+      return failure('failed', new CrmUnavailable(answered, TIMED_OUT_MS));
+    case 423:
+      return failure('limited', new CrmUnavailable(answered, Math.max(told ?? 0, LOCKED_MS)));
+    case 429: {
+      const error = new CrmUnavailable(answered, told ?? LIMIT_MS[policyName ?? ''] ?? SECOND_MS);
+      if (policyName !== 'DAILY') return failure('limited', error);
+      return failure(
+        'all limited',
+        error,
+        'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.',
+      );
+    }
+    case 477:
+      return failure(
+        'all limited',
+        new CrmUnavailable(answered, told ?? MIGRATION_MS),
+        'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.',
+      );
+    default:
+      return failure(
+        'answered',
+        new CrmDenied(status, message, DENIED_MS),
+        `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
+      );
+  }
 }
 
 /**

@@ -205,11 +205,11 @@ test('the statements of what runs in the background read by index', async () => 
     assert.equal(await sweepPayments(server.deps), 1);
     await sweepRefunds(server.deps);
     await database.query("insert into person (contact_id, fill_at) values ('99990001', now())");
-    assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
+    assert.equal((await fillDue(server.deps)).taken, 1);
     await database.query(
       "insert into schedule (name, reached_at, cursor) values ('contacts sync', now(), null), ('contacts look', now(), '9999')",
     );
-    await syncContacts(server.deps, server.hubspot);
+    await syncContacts(server.deps);
     await tellOfGuessing(server.deps);
     await database.query(
       "insert into letter (kind, session_uuid, occasion) values ('reminder-hour', $1, 'left')",
