@@ -10,8 +10,9 @@ export const variants = {
   'no lock': {
     file: 'payments/confirmPayment.ts',
     changes: [
-      [' for update`', '`'],
-      ["select pg_advisory_xact_lock(hashtextextended('likeness '", "select (hashtextextended('likeness '"],
+      [' for update of session`', '`'],
+      [' for update of person`', '`'],
+      ["pg_advisory_xact_lock(hashtextextended('likeness '", "(hashtextextended('likeness '"],
     ],
   },
   /** Confirms a payment without checking its status, currency and amount at Stripe. */
