@@ -201,7 +201,7 @@ test('a picture of a product that does not load is left out, and one that loads 
   await page.route('**/lost.png', (request) => request.fulfill({ status: 404 }));
   await alter(page, 'getCheckoutDetails', ({ recommendedProducts: [pin, stole] }) => {
     pin.icon = '/lost.png';
-    stole.icon = '/favicon.ico';
+    stole.icon = '/apple-touch-icon.png';
   });
   await page.goto('/registration/checkout');
   const picture = (name: string) => page.getByRole('listitem').filter({ hasText: name }).locator('img');
