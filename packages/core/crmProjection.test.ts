@@ -61,6 +61,19 @@ const personal = contactFields.flatMap((field) => defaultFieldRules[field].prope
 const paidAt = '2026-05-01T10:00:00.000Z';
 const member = { membershipStatus: 'member', paidAt };
 
+test('whom staff made a member stays one by their word, whatever is bought by the attached', () => {
+  for (const attached of [person('holds'), person('ended')]) {
+    const byHand = write({ own: person('upgraded alone'), attached }, { membership_status: 'member' });
+    assert.equal('membership_status' in byHand.properties, false);
+    assert.equal('membershipStatus' in byHand.sent, false);
+  }
+  const other = write(
+    { own: person('upgraded alone'), attached: person('holds') },
+    { membership_status: '' },
+  );
+  assert.deepEqual([other.properties.membership_status, other.sent.membershipStatus], ['member', 'member']);
+});
+
 test('what is written of the membership status, by what is held and whose contact it is', () => {
   for (const [what, given, status, written] of [
     ['nobody has paid', { own: person('open') }, 'prospect', undefined],

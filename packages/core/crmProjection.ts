@@ -74,10 +74,16 @@ export function project(
     const { properties, written } = purchasesToSend(rules, values, sent, present);
     return { properties, sent: written };
   }
-  const properties = propertiesToSend(rules, values, sent, present);
+  // Whom staff made a member before anything was told stays one by their word, whatever the attached buy.
+  const isByHand =
+    present[rules.membershipStatus.property ?? ''] === MEMBER &&
+    sent.membershipStatus !== MEMBER &&
+    !own.hasBought;
+  const told = isByHand ? values.filter(({ field }) => field !== 'membershipStatus') : values;
+  const properties = propertiesToSend(rules, told, sent, present);
   const isCorrected = isMade && own.details !== null && (rules.personalEmail.property ?? '') in properties;
   if (isCorrected) properties[EMAIL] = own.details!.personalEmail.toLowerCase();
-  return { properties, sent: knownAfter(rules, values) };
+  return { properties, sent: knownAfter(rules, told) };
 }
 
 /** Returns the properties of a new contact, and what HubSpot has of us then. The email is that of the details. */
