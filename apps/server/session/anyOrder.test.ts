@@ -195,7 +195,10 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         ['', ['join by school', 'join by code', 'refund a membership by school']],
         // Regression: what a join by a school's code had bought was taken for what made a member by hand one.
         ['member', ['buy an upgrade by link', 'join by school', 'join by code']],
-        ['member', ['buy an upgrade by link', 'join by school', 'refund a membership by school', 'join by code']],
+        [
+          'member',
+          ['buy an upgrade by link', 'join by school', 'refund a membership by school', 'join by code'],
+        ],
         // Regression: a former member who paid again by a school's code did not become a member again.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
