@@ -9,6 +9,7 @@ import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
+import { isLong, onlyLong } from '../../tests/harness/testLength.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
@@ -17,10 +18,10 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 
 const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
 /** How many joiners are simulated at the same time. */
-const JOINERS = 2;
+const JOINERS = isLong ? 2 : 1;
 
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   // A join that waited for a ready server would not end within a day.
   const { database, caddy } = await startTwoBehindCaddy(
@@ -95,7 +96,7 @@ test('two servers behind Caddy lose no call when they are replaced one after the
 });
 
 test('when the only server that is ready is killed, Caddy passes calls to the other one at once', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t);
   await servers[1]!.kill();
