@@ -9,7 +9,7 @@ import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
-import { isLong, onlyLong } from '../../tests/harness/testLength.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
@@ -18,7 +18,7 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 
 const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
 /** How many joiners are simulated at the same time. */
-const JOINERS = isLong ? 2 : 1;
+const JOINERS = 2;
 
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
   skip: onlyLong || skip,
@@ -75,7 +75,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
 });
 
 test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
   const joiners = startJoiners(database.arranged, caddy.url, JOINERS);

@@ -256,11 +256,11 @@ function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
 }
 
 /**
- * Returns the environment variables for the fault suite: a tenth of its usual size, unless --long is given. SEED, JOINS and KILLS
+ * Returns the environment variables for the fault suite: a twentieth of its usual size, unless --long is given. SEED, JOINS and KILLS
  * take precedence.
  */
 function smallRun(): NodeJS.ProcessEnv {
-  return values.long ? env : { SEED: '1', JOINS: '30', KILLS: '6', ...env };
+  return values.long ? env : { SEED: '1', JOINS: '15', KILLS: '4', ...env };
 }
 
 function isChosen(file: string): boolean {
