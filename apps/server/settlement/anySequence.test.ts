@@ -178,29 +178,29 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
 
 /**
  * Checks that no unproven join changes what a proven one is answered: whether a code or a link is told of a membership depends on
- * proven joins alone, and so do the details of its person. Persons who were joined with others are left out, because their unproven
- * joins count.
+ * proven joins alone, and the person's details were typed in one of them or corrected. Persons who were joined with others are left
+ * out, because their unproven joins count.
  */
 async function* provenAreAnsweredByProof({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{
     id: number;
     holdings: Holdings;
-    hasDetails: boolean;
-    provenJoins: number;
     holdsProven: boolean;
+    hasStrangeDetails: boolean;
   }>`
     with proven as (select * from join_session where ${isProven('join_session')})
-    select person.id, ${holdings('person.id')} as holdings, person.details is not null as "hasDetails",
-      (select count(*)::int from proven where proven.person_id = person.id) as "provenJoins",
+    select person.id, ${holdings('person.id')} as holdings,
       exists (select from proven join membership on session_uuid = uuid
-        where membership.person_id = person.id and type = 'membership' and is_held) as "holdsProven"
+        where membership.person_id = person.id and type = 'membership' and is_held) as "holdsProven",
+      person.details is not null and not exists (select from proven where proven.person_id = person.id and (proven.details is not null
+        or exists (select from join_event where session_uuid = uuid and step = 'details_corrected'))) as "hasStrangeDetails"
     from person
     where (id in (select person_id from invitation) or id in (select person_id from proven)) and merged_into is null
       and not exists (select from person former where former.merged_into = person.id)`.execute(database);
-  for (const { id, holdings, hasDetails, provenJoins, holdsProven } of rows) {
+  for (const { id, holdings, holdsProven, hasStrangeDetails } of rows) {
     if (isMember(holdings, 'code') !== holdsProven)
       yield `a code of person ${id} is answered that they are ${holdsProven ? 'no' : 'a'} member: ${JSON.stringify(holdings)}`;
-    if (hasDetails && provenJoins === 0) yield `person ${id} has details, and no proven join gave them`;
+    if (hasStrangeDetails) yield `person ${id} has details that no proven join gave them`;
   }
 }
 
