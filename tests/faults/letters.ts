@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import type { KeptLetter } from '../../emulators/mail/server.ts';
 import type { Difference } from './ledger.ts';
 import type { Person } from './person.ts';
-import { emailOf, type World } from './world.ts';
+import { emailsOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
@@ -66,9 +66,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
         add(`${letters.length} letters; due: ${isDue}`);
       for (const { cents, to } of letters) {
         if (cents !== amount_cents) add(`it says ${cents} cents, ${amount_cents} were charged`);
-        const isTheirs =
-          person?.join.contact !== null ||
-          [emailOf(person.join.name), emailOf(person.join.name, '.changed')].includes(to);
+        const isTheirs = person?.join.contact !== null || emailsOf(person.join).includes(to);
         if (!isTheirs) add(`it went to ${to}`);
       }
     };
@@ -132,11 +130,10 @@ async function countReminders(
   people: readonly Person[],
   came: readonly KeptLetter[],
 ): Promise<Difference[]> {
-  const emailsOf = ({ join }: Person) => [emailOf(join.name), emailOf(join.name, '.changed')];
   const ofPeople = people.flatMap((person) =>
     REMINDERS.flatMap((title) => {
       const count = came.filter(
-        ({ to, subject }) => subject === title && emailsOf(person).includes(to),
+        ({ to, subject }) => subject === title && emailsOf(person.join).includes(to),
       ).length;
       const texts = [
         ...(count > 1 ? [`${count} times “${title}”`] : []),

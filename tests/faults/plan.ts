@@ -9,6 +9,11 @@ export interface Join {
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
   /** The index of the contact to whom the person's code or link leads; null for none. Two joins may have the same contact. */
   contact: number | null;
+  /**
+   * The index of the contact whose name and email the person types, without a code or link that would prove it; null: the person types
+   * their own.
+   */
+  inNameOf: number | null;
   undergraduate: boolean;
   /** The product id of the membership. */
   membership: 1 | 2 | 3;
@@ -145,6 +150,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     name: 'join',
     start: 'school',
     contact: null,
+    inNameOf: null,
     undergraduate: false,
     membership: 1,
     overrideCents: null,
@@ -282,6 +288,9 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         server,
       };
     });
+    const { contact } = unit[0]!;
+    if (!isPair && contact !== null && count + 2 <= joins && decks.isBeside())
+      unit.push(strangerOf(dice, decks, `${count + 2}`, contact));
     contacts++;
     count += unit.length;
     units.push(unit);
@@ -301,6 +310,8 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
 function decksOf(dice: Random) {
   return {
     start: dice.deck<Join['start']>(['invite', 'school', 'selfNomination', 'checkout']),
+    isBeside: dice.deck([true, false, false]),
+    strangerStart: dice.deck<Join['start']>(['school', 'selfNomination']),
     cards: dice.deck(cardRows),
     changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
     changesWhen: dice.deck<Join['changesWhen']>(['looking', 'behind', 'before', 'during', 'after']),
@@ -378,6 +389,12 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     known: typesEmail ? decks.known() : null,
     server: dice.integer(2) as 0 | 1,
   };
+}
+
+/** Returns a join in the name of a contact who joins at the same time. Nobody proves that it is the contact's. */
+function strangerOf(dice: Random, decks: ReturnType<typeof decksOf>, name: string, contact: number): Join {
+  const join = someJoin(dice, decks, name, decks.strangerStart());
+  return { ...join, inNameOf: contact, known: null, changes: join.changes === 'email' ? null : join.changes };
 }
 
 /**

@@ -204,9 +204,14 @@ async function byReconcile(world: World): Promise<Difference[]> {
 }
 
 function byPeople(people: readonly Person[]): Difference[] {
+  const isSecond = ({ contact, name }: Join) =>
+    contact !== null && people.some(({ join }) => join.contact === contact && join.name !== name);
   return people.flatMap(({ join, uuid, isWaiting, ended, complaints }) => {
     const subject = `join ${join.name} (${uuid})`;
+    // What is not proven of a contact, although typed in their name, makes them no member to whom nothing is sold.
+    const isRefused = /already a member/.test(ended) && !isSecond(join);
     return [
+      ...(isRefused ? [{ kind: 'refused as a member', subject, text: ended }] : []),
       ...(isWaiting ? [{ kind: 'person stuck', subject, text: ended }] : []),
       ...new Set(complaints).values().map((text) => ({ kind: 'complaint', subject, text })),
     ];
