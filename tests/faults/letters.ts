@@ -122,7 +122,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
 }
 
 /**
- * Checks that each join has at most one reminder of a kind, that none was sent more than ON_ITS_WAY seconds after the join was
+ * Checks that each join has at most one reminder of a kind (of joins with one email, each may have one), that none was sent more than ON_ITS_WAY seconds after the join was
  * paid, and that none went to a minor.
  */
 async function countReminders(
@@ -135,9 +135,10 @@ async function countReminders(
       const count = came.filter(
         ({ to, subject }) => subject === title && emailsOf(person.join).includes(to),
       ).length;
+      const alike = people.filter(({ join }) => emailsOf(join)[0] === emailsOf(person.join)[0]);
       const texts = [
-        ...(count > 1 ? [`${count} times “${title}”`] : []),
-        ...(count > 0 && !person.join.undergraduate ? [`“${title}” went to a minor`] : []),
+        ...(count > alike.length ? [`${count} times “${title}”`] : []),
+        ...(count > 0 && !alike.some(({ join }) => join.undergraduate) ? [`“${title}” went to a minor`] : []),
       ];
       return texts.map((text) => ({ subject: `join ${person.join.name} (${person.uuid})`, text }));
     }),

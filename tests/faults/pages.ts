@@ -52,8 +52,8 @@ export async function start(tab: Browser, join: Join): Promise<string> {
 }
 
 export function detailsOf(join: Join, change = '') {
-  if (change || join.inNameOf === null) return details({ personalEmail: emailOf(join.name, change) });
-  return details(identityOf(join.inNameOf));
+  const identity = join.inNameOf === null ? {} : identityOf(join.inNameOf);
+  return details({ personalEmail: emailOf(join.name, change), ...identity });
 }
 
 export async function fillOrder(tab: Browser, uuid: string, join: Join): Promise<void> {

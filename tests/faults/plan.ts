@@ -9,10 +9,7 @@ export interface Join {
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
   /** The index of the contact to whom the person's code or link leads; null for none. Two joins may have the same contact. */
   contact: number | null;
-  /**
-   * The index of the contact whose name and email the person types, without a code or link that would prove it; null: the person types
-   * their own.
-   */
+  /** The index of the contact whose name and email the person types, as a stranger could, too; null: the person has others. */
   inNameOf: number | null;
   undergraduate: boolean;
   /** The product id of the membership. */
@@ -288,9 +285,16 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         server,
       };
     });
-    const { contact } = unit[0]!;
-    if (!isPair && contact !== null && count + 2 <= joins && decks.isBeside())
-      unit.push(strangerOf(dice, decks, `${count + 2}`, contact));
+    const [own] = unit as [Join];
+    if (!isPair && own.start === 'invite' && count + 2 <= joins && decks.isBeside()) {
+      unit[0] = {
+        ...own,
+        ...inNameOf(contacts, own),
+        ...(decks.isStrangerAlone() && { leaves: 'checkout' }),
+      };
+      const stranger = someJoin(dice, decks, `${count + 2}`, decks.strangerStart());
+      unit.push({ ...stranger, ...inNameOf(contacts, stranger) });
+    }
     contacts++;
     count += unit.length;
     units.push(unit);
@@ -310,7 +314,8 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
 function decksOf(dice: Random) {
   return {
     start: dice.deck<Join['start']>(['invite', 'school', 'selfNomination', 'checkout']),
-    isBeside: dice.deck([true, false, false]),
+    isBeside: dice.deck([true, false]),
+    isStrangerAlone: dice.deck([true, false]),
     strangerStart: dice.deck<Join['start']>(['school', 'selfNomination']),
     cards: dice.deck(cardRows),
     changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
@@ -391,10 +396,9 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** Returns a join in the name of a contact who joins at the same time. Nobody proves that it is the contact's. */
-function strangerOf(dice: Random, decks: ReturnType<typeof decksOf>, name: string, contact: number): Join {
-  const join = someJoin(dice, decks, name, decks.strangerStart());
-  return { ...join, inNameOf: contact, known: null, changes: join.changes === 'email' ? null : join.changes };
+/** Returns what a join is like whose joiner types the name and email of a contact. */
+function inNameOf(contact: number, { changes }: Join): Partial<Join> {
+  return { inNameOf: contact, known: null, changes: changes === 'email' ? null : changes };
 }
 
 /**

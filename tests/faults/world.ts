@@ -60,17 +60,17 @@ export const contactIdOf = (contact: number) => String(900_000 + contact);
 /** Returns the email that a joiner types first or, with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
+/** Returns the emails that a joiner may type: the first one and the corrected one. */
+export const emailsOf = ({ name, inNameOf }: Join): [string, string] => [
+  inNameOf === null ? emailOf(name) : identityOf(inNameOf).personalEmail,
+  emailOf(name, '.changed'),
+];
 /** Returns the name and email that HubSpot has of the run's contact with this index. */
 export const identityOf = (contact: number) => ({
   firstName: 'Robin',
   lastName: `Number ${contact}`,
   personalEmail: `robin.${contact}@example.com`,
 });
-/** Returns the emails that a joiner may type: the first one and the corrected one. */
-export const emailsOf = ({ name, inNameOf }: Join) => [
-  inNameOf === null ? emailOf(name) : identityOf(inNameOf).personalEmail,
-  emailOf(name, '.changed'),
-];
 
 export interface WorldOptions {
   contacts: number;
@@ -378,16 +378,9 @@ function connectionsOf(server: number): string {
 /** Makes the contacts to which codes and links lead. */
 function invitedContacts(contacts: number): SeedContact[] {
   return Array.from({ length: contacts }, (_, contact) => {
-    const { firstName, lastName, personalEmail } = identityOf(contact);
-    return {
-      id: contactIdOf(contact),
-      properties: {
-        firstname: firstName,
-        lastname: lastName,
-        email: personalEmail,
-        invitation_code: codeOf(contact),
-      },
-    };
+    const { firstName, lastName, personalEmail: email } = identityOf(contact);
+    const properties = { firstname: firstName, lastname: lastName, email, invitation_code: codeOf(contact) };
+    return { id: contactIdOf(contact), properties };
   });
 }
 
