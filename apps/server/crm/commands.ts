@@ -149,7 +149,7 @@ export const failedCommand: Command = {
 
 export const retryCommand: Command = {
   usage: 'contacts retry all|JOIN',
-  summary: 'Send again what HubSpot refused, after its cause is mended there.',
+  summary: 'Send again what HubSpot refused, after its cause is mended there; of one join also what it took.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0) return misused(retryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
@@ -159,15 +159,16 @@ export const retryCommand: Command = {
         update document set crm_refusal = null, crm_next_try_at = now()
         where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
       ), joins as (
-        update crm_delivery set refusal = null, tries = 0, due_at = now()
-        where refusal is not null and (${which} = 'all' or person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)})
+        update crm_delivery set refusal = null, tries = 0, due_at = now(), due_since = coalesce(due_since, now())
+        where case when ${which} = 'all' then refusal is not null
+          else person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)} end
         returning person_id
       )
       select from joins union all select from documents`.execute(database);
     console.log(
       rows.length > 0
         ? `${rows.length} will be sent again.`
-        : `HubSpot has refused nothing${which === 'all' ? '' : ' of this join'}: nothing is sent again.`,
+        : `HubSpot ${which === 'all' ? 'has refused nothing' : 'was never to be told of this join'}: nothing is sent again.`,
     );
     return which !== 'all' && rows.length === 0 ? 1 : 0;
   },
