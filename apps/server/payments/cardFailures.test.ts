@@ -316,7 +316,7 @@ async function askForCode(client: Client, invitationCode: string) {
 }
 
 /** The number of pupils. The limits by address are scaled in proportion: they are set for 300 pupils. */
-const PUPILS = isLong ? 300 : 20;
+const PUPILS = isLong ? 300 : 60;
 const limitOfAddress = ({ count, minutes }: Limit) => `${(count * PUPILS) / 300}/${minutes}`;
 
 test('a school of 300 behind one address joins in one lesson without meeting a limit', async (t) => {
