@@ -52,7 +52,7 @@ function checkout(folder: string): string {
   cpSync(root, tree, {
     recursive: true,
     filter: (path) =>
-      !/^(node_modules|data|out|test-results|\.git|lab\/\w+\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
+      !/^(node_modules|data|out|test-results|\.git|(lab\/\w+|tools\/local\/headlessShell)\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
         path.slice(root.length + 1),
       ),
   });
