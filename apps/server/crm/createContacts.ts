@@ -5,7 +5,6 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { alikeTo } from '../session/alike.ts';
 import { requireSameAccount } from './account.ts';
-import { keepContacts } from './contacts.ts';
 import {
   type Delivered,
   type Delivery,
@@ -16,7 +15,7 @@ import {
   type Refused,
   refuse,
 } from './deliveries.ts';
-import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
+import { isThere, keepContacts, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { namesAt, neededProperties, readProperties } from './hubspot/properties.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
@@ -99,7 +98,8 @@ async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise
     const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
       deps.database,
     );
-    if (!isOwn && mirrored.length === 0) await keepContacts(deps.database, fields, [existing]);
+    if (!isOwn && mirrored.length === 0)
+      await keepContacts(deps.database, fields, new Map([[existing.id, existing]]));
     await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
     await later(deps, [row]);
   } else await conclude(deps, await write(deps, [withoutEmail(deps, change)]));

@@ -25,9 +25,3 @@ export const namesNobody: RawBuilder<boolean> = sql`(person.contact_id is not nu
 export const crmId: RawBuilder<string | null> = ofPerson(
   sql`coalesce(${ownContact}, person.found_contact_id)`,
 );
-
-/** SQL: whether a query's `join_session` is written, or was written before it was deleted, into a contact. `contactId` is SQL. */
-export function isOfContact(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`join_session.person_id in (
-    select id from person where contact_id = ${contactId} union all select id from person where found_contact_id = ${contactId})`;
-}

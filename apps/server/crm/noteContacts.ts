@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { followMoved } from '../session/followMoved.ts';
 import type { Delivery } from './deliveries.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { joinPersons, lockPersons } from './joinPersons.ts';
 
 /** A contact that is likely the same as a person (`isOwn` is false), or that was created for them. */
 export interface ContactOfPerson {
@@ -22,12 +22,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
   await deps.database.transaction().execute(async (trx) => {
     const named = sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`;
     const ids = sql`any(${contacts.map(({ row }) => row.personId)}::bigint[])`;
-    await sql`
-      select from join_session where person_id in (select id from person where id = ${ids} or contact_id = ${named})
-      order by uuid for no key update`.execute(trx);
-    await sql`select from person where id = ${ids} or contact_id = ${named} order by id for no key update`.execute(
-      trx,
-    );
+    await lockPersons(trx, sql`(id = ${ids} or contact_id = ${named})`);
     const changed: number[] = [];
     for (const { row, contactId, isOwn } of contacts) {
       const email = row.own.details?.personalEmail ?? null;
@@ -66,31 +61,17 @@ async function becomeContact(
   contactId: string,
   before: string | null,
 ): Promise<boolean> {
-  const { rows } = await sql<{
-    id: number;
-    profile: string;
-    email: string | null;
-    words: string;
-    fetched_at: Date | null;
-  }>`
-    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
-    returning id, profile::text, email, words, fetched_at`.execute(trx);
+  const { rows } = await sql<{ id: number; profile: string; email: string | null; fetched_at: Date | null }>`
+    update person set contact_id = null where contact_id = ${contactId} and id <> ${personId}
+    returning id, profile::text, email, fetched_at`.execute(trx);
   const [read] = rows;
   await sql`
     update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
-      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
-      words = words || ${read ? ` ${read.words}` : ''}
+      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null}
     where id = ${personId}`.execute(trx);
   if (read) {
-    await sql`
-      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
-      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
-    await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
-    await followMoved(trx, sql`(${read.id})`);
-    for (const table of ['invitation', 'document'] as const)
-      await sql`update ${sql.table(table)} set person_id = ${personId} where person_id = ${read.id}`.execute(
-        trx,
-      );
+    await joinPersons(trx, { from: read.id, into: personId });
+    await sql`update person set profile = '{}', email = null where id = ${read.id}`.execute(trx);
     await sql`delete from crm_delivery where person_id = ${read.id}`.execute(trx);
   }
   if (before !== null)

@@ -4,21 +4,19 @@ import { type ContactField, contactFields } from '#core/contact.ts';
 import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
 import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import type { MembershipType } from '#core/product.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { namesNobody } from '../crm/crmId.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
-import { type HeldTwice, tellOfHeldTwice } from '../crm/heldTwice.ts';
+import { type Held, type HeldTwice, tellOfHeldTwice, twiceHeld } from '../crm/heldTwice.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
 import { attachAnew, hubspotIsToHear, isOfJoinsOf, toldTogether } from '../crm/hubspotIsToHear.ts';
+import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
-import { followMoved } from '../session/followMoved.ts';
 import { holdings } from '../session/members.ts';
-import { wordsWith } from '../session/words.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
@@ -39,7 +37,7 @@ export interface Seen extends Named {
   contactId: string | null;
   joins: string[];
   /** The joins by which the person holds something, each with its type. */
-  held: { uuid: string; type: MembershipType }[];
+  held: Held[];
 }
 
 /** What a merge does: all that is `from`'s becomes `into`'s. */
@@ -66,8 +64,6 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
     if (JSON.stringify(merge) !== JSON.stringify(seen))
       throw new NotMergeable('One of them has changed meanwhile: look again.');
     const [from, into] = [merge.from.id, merge.into.id];
-    const hasOwn = sql`(person.details is not null and exists (select from join_session
-      where person_id = ${into} and state = 'paid' and uuid <> all(${merge.from.joins}::uuid[])))`;
     await sql`
       insert into person_merge (from_id, into_id, moved, persons)
       select ${from}, ${into}, json_build_object(
@@ -78,26 +74,16 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
         (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words))
           from person where id in (${from}, ${into}))`.execute(trx);
     const told = await toldTogether(trx, [from, into]);
-    await move(trx, { joins: merge.from.joins, from, into });
-    await attachAnew(trx, sql`person_id = ${from}`);
-    for (const table of ['invitation', 'document'] as const)
-      await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
-    await sql`
-      update person set details = case when ${hasOwn} then person.details else coalesce(own.details, person.details) end,
-        likeness = case when ${hasOwn} then person.likeness else coalesce(own.likeness, person.likeness) end,
-        words = ${wordsWith(sql`own.words`)}
-      from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
-    await sql`
-      update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
-      where id = ${from} or merged_into = ${from}`.execute(trx);
+    await attachAnew(trx, sql`(person_id = ${from} or ${isOfJoinsOf(sql`${from}`)})`);
+    await joinPersons(trx, { from, into });
     await hubspotIsToHear(trx, told, { isAnew: true });
     await sql`
       insert into kept_apart (one_id, other_id)
       select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
       from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
       where other <> ${into} on conflict do nothing`.execute(trx);
-    if (merge.twice)
-      await tellOfHeldTwice(trx, 'held_twice', merge.twice, 'Staff have joined two persons who both hold');
+    for (const twice of twiceHeld(merge.from.held, merge.into.held))
+      await tellOfHeldTwice(trx, 'held_twice', twice, 'Staff have joined two persons who both hold');
   });
 }
 
@@ -134,19 +120,12 @@ export async function unmergePersons(deps: Deps, personId: number): Promise<stri
   const back = await putBack(deps, planned);
   await deps.database.transaction().execute(async (trx) => {
     const { id, from, into, moved, persons } = await lastMerge(trx, personId);
-    await sql`
-      select from join_session where uuid = any(${moved.joins}::uuid[]) or person_id in (${from}, ${into}) order by uuid for update`.execute(
-      trx,
-    );
-    await sql`select from person where id in (${from}, ${into}) order by id for update`.execute(trx);
+    await lockPersons(trx, sql`id in (${from}, ${into})`, 'update');
     const told = await toldTogether(trx, [from, into]);
-    await move(trx, { joins: moved.joins, from: into, into: from });
-    await sql`update invitation set person_id = ${from} where code = any(${moved.invitations}::text[])`.execute(
+    await moveRows(trx, { from: into, into: from }, moved);
+    await attachAnew(
       trx,
-    );
-    await attachAnew(trx, sql`id = any(${moved.documents}::uuid[])`);
-    await sql`update document set person_id = ${from} where id = any(${moved.documents}::uuid[])`.execute(
-      trx,
+      sql`(id = any(${moved.documents}::uuid[]) or session_uuid = any(${moved.joins}::uuid[]))`,
     );
     const parted = await detailsAfter(trx, planned);
     const [own, other] = [persons[from]!, persons[into]!];
@@ -213,9 +192,7 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable('They are one person already.');
   const ids = sql`(${one}::bigint, ${other}::bigint)`;
-  // All transactions lock joins before persons, and in the order of their uuids, to avoid deadlocks.
-  await sql`select from join_session where person_id in ${ids} order by uuid for update`.execute(trx);
-  await sql`select from person where id in ${ids} order by id for update`.execute(trx);
+  await lockPersons(trx, sql`id in ${ids}`, 'update');
   const seen = await readSeen(trx, [one, other]);
   const [first, second] = [seen.get(one), seen.get(other)];
   if (!first || !second)
@@ -249,10 +226,7 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
           : 'The membership that the join bought has ended, and HubSpot would be told so.'
       }`,
     );
-  const both = from.held.filter(({ type }) => into.held.some((theirs) => theirs.type === type));
-  const types = both.map(({ type }) => type);
-  const others = into.held.flatMap(({ uuid, type }) => (types.includes(type) ? [uuid] : []));
-  return { from, into, twice: both[0] ? { uuid: both[0].uuid, types, others } : null };
+  return { from, into, twice: twiceHeld(from.held, into.held)[0] ?? null };
 }
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {
@@ -321,24 +295,12 @@ async function putBack(
   }
 }
 
-/** Moves joins with their memberships. Their documents are attached to the other contact. */
-async function move(
-  trx: Kysely<Tables>,
-  { joins, from, into }: { joins: readonly string[]; from: number; into: number },
-): Promise<void> {
-  await sql`
-    update join_session set person_id = ${into}, updated_at = now()
-    where uuid = any(${joins}::uuid[])`.execute(trx);
-  await followMoved(trx, sql`(${from}::bigint)`);
-  await attachAnew(trx, sql`session_uuid = any(${joins}::uuid[])`);
-}
-
 /** A merge that can be undone, with what was moved and both persons as they were. */
 interface Undoable {
   id: number;
   from: number;
   into: number;
-  moved: { joins: string[]; invitations: string[]; documents: string[]; merged: number[] };
+  moved: Moved & { merged: number[] };
   persons: Record<
     number,
     {

@@ -10,7 +10,6 @@ const contact = z.object({ id, properties: z.record(z.string(), z.string().nulla
 /** A contact as HubSpot returns it. */
 export type CrmContact = z.infer<typeof contact>;
 
-const paging = z.object({ next: z.object({ after: z.string() }).nullish() }).nullish();
 const options = z.array(z.object({ label: z.string(), value: z.string() }));
 
 export const errorDetail = z.object({
@@ -34,9 +33,11 @@ export const answers = {
     associations: z.object({ notes: z.object({ results: z.array(z.object({ id })) }).optional() }).optional(),
   }),
   records: z.object({ results: z.array(contact) }),
-  page: z.object({ results: z.array(contact), paging }),
-  /** A page of deleted contacts, of which only the ids are read. */
-  idPage: z.object({ results: z.array(z.object({ id })), paging }),
+  /** A page of contacts, of which only the ids are read. */
+  page: z.object({
+    results: z.array(z.object({ id })),
+    paging: z.object({ next: z.object({ after: z.string() }).nullish() }).nullish(),
+  }),
   batch: z.object({ results: z.array(contact), errors: z.array(batchError).optional() }),
   /** The answer to a batch of reads. Its work may have been cancelled, or not be done yet. */
   batchRead: z.object({

@@ -1,6 +1,6 @@
 import type { BatchAnswer, CrmContact } from './answers.ts';
 import { isInvalidEmail, reasonOf } from './failures.ts';
-import { MERGED_IDS } from './properties.ts';
+import { mergedIds } from './properties.ts';
 
 /** One contact of a batch write. The caller chooses `mark`, which HubSpot repeats in an error about this contact. */
 export interface BatchWrite {
@@ -29,8 +29,7 @@ export type BatchOutcome =
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
   for (const contact of results)
-    for (const id of [contact.id, ...(contact.properties[MERGED_IDS] ?? '').split(';')])
-      if (ids.includes(id)) found.set(id, contact);
+    for (const id of [contact.id, ...mergedIds(contact)]) if (ids.includes(id)) found.set(id, contact);
   return found;
 }
 

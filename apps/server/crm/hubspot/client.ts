@@ -13,7 +13,7 @@ import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
 
 export interface ContactPage {
-  contacts: CrmContact[];
+  ids: string[];
   /** The cursor of the next page; null after the last page. */
   after: string | null;
 }
@@ -86,8 +86,16 @@ export function hubspotClient(
     return (await call(answers.records, 'POST', `${contacts}/search`, request)).results;
   }
 
-  const pageQuery = (more: Record<string, string>, after: string | null) =>
-    new URLSearchParams({ ...more, limit: String(LARGEST_PAGE), ...(after === null ? {} : { after }) });
+  async function list(isArchived: boolean, after: string | null): Promise<ContactPage> {
+    const page = {
+      archived: String(isArchived),
+      limit: String(LARGEST_PAGE),
+      ...(after !== null && { after }),
+    };
+    const path = `${contacts}?${new URLSearchParams(page)}`;
+    const { results, paging } = await call(answers.page, 'GET', path);
+    return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
+  }
 
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
     const inputs = writes.map(({ mark, id, properties }) => ({
@@ -166,21 +174,13 @@ export function hubspotClient(
     updateContacts: (writes: readonly BatchWrite[]) => write('/batch/update', writes),
     /** Creates contacts, like {@link updateContacts}. */
     createContacts: (writes: readonly BatchWrite[]) => write('/batch/create', writes),
-    /** Returns one page of all contacts, oldest first. */
-    async listContacts(from: string | null): Promise<ContactPage> {
-      const page = pageQuery(Object.fromEntries(query), from);
-      const { results, paging } = await call(answers.page, 'GET', `${contacts}?${page}`);
-      return { contacts: results, after: paging?.next?.after ?? null };
-    },
-    /** Returns one page of the ids of deleted contacts, with the cursor of the next page. */
-    async deletedContacts(from: string | null): Promise<{ ids: string[]; after: string | null }> {
-      const page = pageQuery({ archived: 'true' }, from);
-      const { results, paging } = await call(answers.idPage, 'GET', `${contacts}?${page}`);
-      return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
-    },
+    /** Returns one page of the ids of all contacts, oldest first. */
+    listContacts: (from: string | null) => list(false, from),
+    /** Returns one page of the ids of deleted contacts. */
+    deletedContacts: (from: string | null) => list(true, from),
     /**
-     * Returns one page of the contacts that changed at or after `since`, in the order of their ids: since an id never changes, no
-     * contact that changes meanwhile is missed.
+     * Returns one page of the ids of the contacts that changed at or after `since`, in the order of their ids: since an id never
+     * changes, no contact that changes meanwhile is missed.
      */
     async changedContacts(since: Date, from: string | null): Promise<ContactPage> {
       const filters = [
@@ -188,8 +188,8 @@ export function hubspotClient(
         { propertyName: RECORD_ID, operator: 'GT', value: from ?? '0' },
       ];
       const sorts = [{ propertyName: RECORD_ID, direction: 'ASCENDING' }];
-      const found = await search(filters, { limit: LARGEST_PAGE, sorts });
-      return { contacts: found, after: found.length < LARGEST_PAGE ? null : found.at(-1)!.id };
+      const ids = (await search(filters, { limit: LARGEST_PAGE, sorts })).map(({ id }) => id);
+      return { ids, after: ids.length < LARGEST_PAGE ? null : ids.at(-1)! };
     },
     /**
      * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call

@@ -11,6 +11,12 @@ export type Properties = Record<string, string | null | undefined>;
 /** HubSpot's built-in property for the ids of contacts that were merged into a contact, separated by semicolons. */
 export const MERGED_IDS = 'hs_merged_object_ids';
 
+/** Returns the ids of the contacts that were merged into a contact. */
+export function mergedIds({ id, properties }: { id: string; properties: Properties }): string[] {
+  const ids = (properties[MERGED_IDS] ?? '').split(';');
+  return ids.filter((old) => /^\d{1,20}$/.test(old) && old !== id);
+}
+
 /** Returns the names of the properties that are read with every contact. */
 export function readProperties(rules: FieldRules): string[] {
   const read: CrmField[] = [...contactFields, 'invitationCode', 'membershipStatus'];
