@@ -1,11 +1,12 @@
 import { cleanText } from './cleanText.ts';
-import { contactFieldOf } from './contact.ts';
+import { type ContactField, contactFieldOf, contactFields } from './contact.ts';
 import {
   type CrmField,
   type CrmValues,
   type FieldRules,
   type FieldValue,
   FORMER,
+  isSame,
   joinFields,
   MEMBER,
   propertiesToSend,
@@ -94,6 +95,25 @@ export function projectNew(rules: FieldRules, own: Told & { details: StudentDeta
     properties: { [EMAIL]: email, ...propertiesToSend(rules, values, {}, {}) },
     sent: knownAfter(rules, values),
   };
+}
+
+/** Decides what is written into a contact that is to say again what it said `before`, where it still has what we wrote (`sent`). */
+export function projectBefore(
+  rules: FieldRules,
+  before: Partial<Record<ContactField, string | boolean | null>>,
+  sent: CrmValues,
+  present: Record<string, string | null | undefined>,
+): Projection {
+  const back: Projection = { properties: {}, sent: {} };
+  for (const field of contactFields) {
+    const { property, write } = rules[field];
+    if (property === null || write === 'never' || !sent[field]) continue;
+    if (!isSame(present[property] ?? '', sent[field])) continue;
+    const value = String(before[field] ?? '');
+    back.properties[property] = value;
+    back.sent[field] = value;
+  }
+  return back;
 }
 
 /** The values that HubSpot has after a write. A field without a property is left out, to be sent once there is one. */

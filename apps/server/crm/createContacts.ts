@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { compareNames, projectNew, type Told } from '#core/crmProjection.ts';
+import { compareNames, projectNew } from '#core/crmProjection.ts';
 import { likenessOf } from '#core/personKeys.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { alikeTo } from '../session/alike.ts';
 import { requireSameAccount } from './account.ts';
@@ -10,7 +9,6 @@ import {
   type Delivery,
   delivered,
   idsOf,
-  later,
   postpone,
   type Refused,
   refuse,
@@ -21,9 +19,6 @@ import { namesAt, neededProperties, readProperties } from './hubspot/properties.
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
 import { conclude, isOurs, type Sent, withoutEmail, write } from './writeContacts.ts';
 
-type WithDetails = Delivery & { own: Told & { details: StudentDetails } };
-type New = Delivered & { row: WithDetails };
-
 /**
  * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot has a contact with the
  * email already, it is theirs if we created it just before a crash; they are attached to it if it has their name or none; otherwise they
@@ -31,14 +26,14 @@ type New = Delivered & { row: WithDetails };
  */
 export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const { fields } = deps.society.crm;
-  const complete: WithDetails[] = [];
+  const complete: Delivery[] = [];
   const nameless: Delivery[] = [];
   const done: Delivered[] = [];
   for (const row of rows) {
     const { own, isDeleted } = row;
     const holds = own.holdsMembership || own.holdsUpgrade;
     // A contact that was deleted is made anew for those alone who hold something.
-    if (hasDetails(row) && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
+    if (own.details && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
     else if (holds) nameless.push(row);
     else done.push({ row, properties: {}, sent: {}, notices: [] });
   }
@@ -49,11 +44,14 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
   // Of persons with the same email, as siblings may have, one waits for the next batch. There they find the contact that the other
   // has created.
   const byEmail = new Map(without.map((row) => [emailOf(row), row]));
-  await later(
+  await postpone(
     deps,
     without.filter((row) => byEmail.get(emailOf(row)) !== row),
   );
-  const planned = [...byEmail.values()].map((row) => ({ row, ...projectNew(fields, row.own), notices: [] }));
+  const planned = [...byEmail.values()].map((row) => {
+    const own = { ...row.own, details: row.own.details! };
+    return { row, ...projectNew(fields, own), notices: [] };
+  });
   if (planned.length > 0) await requireSameAccount(deps);
   const sent = await write(deps, planned);
   const isTaken = ({ outcome }: Sent) => outcome?.kind === 'conflict';
@@ -65,11 +63,10 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
   await refuseNameless(deps, nameless);
 }
 
-const hasDetails = (row: Delivery): row is WithDetails => row.own.details !== null;
-const emailOf = (row: WithDetails) => row.own.details.personalEmail.toLowerCase();
+const emailOf = ({ own }: Delivery) => own.details!.personalEmail.toLowerCase();
 
 /** Returns the contacts of those who are likely the same as these persons. */
-async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promise<ContactOfPerson[]> {
+async function contactsOfAlike(deps: Deps, rows: readonly Delivery[]): Promise<ContactOfPerson[]> {
   const { rows: found } = await sql<{ id: number; contactId: string }>`
     select told.id, min(person.contact_id) as "contactId"
     from unnest(${idsOf(rows)}::bigint[]) as told (id), lateral ${alikeTo(sql`told.id`)} as alike (id) join person on person.id = alike.id
@@ -83,7 +80,7 @@ async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promis
 }
 
 /** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
-async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise<void> {
+async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void> {
   const { hubspot, society } = deps;
   const { fields } = society.crm;
   const { row } = change;
@@ -92,7 +89,7 @@ async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise
   const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
   const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
   // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
-  if (!existing) return postpone(deps, [row], { retryAfterMs: 0, perhapsRecord: true });
+  if (!existing) return postpone(deps, [row], { perhapsRecord: true });
   const isOwn = isOurs(deps, change, existing);
   if (isOwn || (await isLikelyTheirs(deps, row, existing))) {
     const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
@@ -101,24 +98,25 @@ async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise
     if (!isOwn && mirrored.length === 0)
       await keepContacts(deps.database, fields, new Map([[existing.id, existing]]));
     await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
-    await later(deps, [row]);
+    await postpone(deps, [row]);
   } else await conclude(deps, await write(deps, [withoutEmail(deps, change)]));
 }
 
 /** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
 async function isLikelyTheirs(
   { database, society }: Deps,
-  { personId, own }: WithDetails,
+  { personId, own }: Delivery,
   { id, properties }: CrmContact,
 ): Promise<boolean> {
   const held = namesAt(society.crm.fields, properties);
-  if (compareNames(held, own.details) === 'other') return false;
+  const details = own.details!;
+  if (compareNames(held, details) === 'other') return false;
   // A contact without a name, or with a part of one, is whose it was first.
   const isNamed = held.firstName && held.lastName;
   const { rows } = await sql`
     select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
       exists (select from kept_apart where one_id = least(other.id, ${personId}) and other_id = greatest(other.id, ${personId}))
-      or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
+      or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(details)})`.execute(
     database,
   );
   return rows.length === 0;
@@ -143,7 +141,7 @@ async function refuseNameless(deps: Deps, nameless: readonly Delivery[]): Promis
   );
   const isWithout = ({ personId }: Delivery) => without.some(({ id }) => id === personId);
   await refuse(deps, nameless.filter(isWithout).map(refusalOfNameless));
-  await later(
+  await postpone(
     deps,
     nameless.filter((row) => !isWithout(row)),
   );

@@ -236,28 +236,22 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
   });
 }
 
-/** Puts persons of a batch back: they are due at once, so that the next batch takes them. */
-export async function later(deps: Deps, rows: readonly Delivery[]): Promise<void> {
-  if (rows.length === 0) return;
-  await sql`
-    with ${locked(rows)}
-    update crm_delivery set due_at = now() from locked
-    where crm_delivery.person_id = locked.person_id and due_at is not null`.execute(deps.database);
-}
-
 /**
- * Postpones persons with exponential backoff. Each time that one is taken counts as a try, and one with many tries is sent in smaller
- * batches. If none of them can have caused the failure (`perhapsRecord` is false), this try does not count.
+ * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. Each time that one is
+ * taken counts as a try, and one with many tries is sent in smaller batches; if none of them can have caused the failure
+ * (`perhapsRecord` is false), this try does not count.
  */
 export async function postpone(
   deps: Deps,
   rows: readonly Delivery[],
-  { retryAfterMs, perhapsRecord }: Pick<CrmUnavailable, 'retryAfterMs' | 'perhapsRecord'>,
+  { retryAfterMs = 0, perhapsRecord = false }: Partial<CrmUnavailable> = {},
 ): Promise<void> {
+  if (rows.length === 0) return;
+  const counted = sql`(tries - ${perhapsRecord ? 0 : 1})`;
   await sql`
     with ${locked(rows)}
-    update crm_delivery set tries = tries - ${perhapsRecord ? 0 : 1}, due_at = now() + make_interval(secs =>
-      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(tries, 10))) * (0.5 + random() / 2)))
+    update crm_delivery set tries = ${counted}, due_at = now() + make_interval(secs =>
+      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(${counted}, 10)) - 1) * (0.5 + random() / 2)))
     from locked where crm_delivery.person_id = locked.person_id and due_at > now()`.execute(deps.database);
 }
 

@@ -93,3 +93,14 @@ export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>
 export function isOfJoinsOf(persons: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`session_uuid in (select uuid from join_session where join_session.person_id = ${persons})`;
 }
+
+/** Parts persons from the contacts that they found, so that they look for another. `which` is an SQL condition on `person`. Returns their ids. */
+export async function leaveContact(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    update person set found_contact_id = null where found_contact_id is not null and ${which} returning id`.execute(
+    trx,
+  );
+  const ids = rows.map(({ id }) => id);
+  await attachAnew(trx, isOfJoinsOf(sql`any(${ids}::bigint[])`));
+  return ids;
+}

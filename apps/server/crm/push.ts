@@ -55,8 +55,7 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
     // in the batch.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ personId: rows[0]!.personId, reason: error.message }]);
-    else if (error instanceof CrmRefused)
-      await postpone(deps, rows, { retryAfterMs: 0, perhapsRecord: true });
+    else if (error instanceof CrmRefused) await postpone(deps, rows, { perhapsRecord: true });
     else if (error instanceof CrmUnavailable) await postpone(deps, rows, error);
     else throw error;
   }

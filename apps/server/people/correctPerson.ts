@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { contactFieldOf } from '#core/contact.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import {
@@ -9,18 +10,9 @@ import {
   type StudentDetailsField,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
-import { findCountry } from '#reference/countries.ts';
-import { findSubdivision } from '#reference/lookup.ts';
-import {
-  attachAnew,
-  hubspotIsToHear,
-  isAttached,
-  isOfJoinsOf,
-  makeDue,
-  toldTogether,
-} from '../crm/hubspotIsToHear.ts';
+import { knownOf } from '../crm/hubspot/properties.ts';
+import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
-import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
@@ -110,78 +102,68 @@ export async function correctPerson(
   change: Change,
   { seen, resends, tellsFormer = false }: Wanted,
 ): Promise<Correction> {
-  const { after, correction } = await plan(deps.database, personId, change, deps.now().getFullYear());
-  requireSeen(seen, correction);
-  const joins = sql`person_id = ${personId}`;
-  await writeNotes(deps, joins, after);
+  const year = deps.now().getFullYear();
+  const planned = await plan(deps.database, personId, change, year);
+  requireSeen(seen, planned.correction);
+  const joinsOfPerson = sql`person_id = ${personId}`;
+  await writeNotes(deps, joinsOfPerson, planned.after);
   try {
-    return await writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
+    return await deps.database.transaction().execute(async (trx) => {
+      await sql`select from join_session where ${joinsOfPerson} order by uuid for no key update`.execute(trx);
+      const { before, after, correction } = await plan(trx, personId, change, year);
+      requireSeen(seen, correction);
+      const { fields, joins } = correction;
+      const likeness = likenessOf(after);
+      if (likeness !== null)
+        await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
+      await sql`select from person where id = ${personId} for update`.execute(trx);
+      const told = await toldTogether(trx, [personId]);
+      const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
+      const former = fields.find(({ field }) => field === 'personalEmail')?.from;
+      const isOtherEmail = former !== undefined;
+      if (isOtherEmail) await leaveContact(trx, sql`id = ${personId}`);
+      if (fields.length > 0) {
+        // What was paid for under the former names and email is found by them, too.
+        const known = [after, ...(before.isPaid ? [before.details] : [])]
+          .map((one) => searchWords(one))
+          .join(' ');
+        await sql`
+          update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)}
+          where id = ${personId}`.execute(trx);
+        await sql`
+          update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
+            updated_at = now()
+          where ${joinsOfPerson}`.execute(trx);
+        await hubspotIsToHear(trx, told, { isAnew: true });
+        await sql`
+          insert into join_event (session_uuid, step, cause, detail)
+          select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
+          from unnest(${joins}::uuid[]) as uuid`.execute(trx);
+        await tellOfLikelySame(trx, joins);
+      }
+      if (isOtherEmail) {
+        await leaveAttached(trx, personId);
+        await endLinks(trx, deps, joins);
+        await retryRefused(trx, joins);
+      }
+      if (tellsFormer && former && isProviderEmail(former))
+        await dueLetters(trx, deps, [
+          {
+            kind: 'email-changed',
+            sessionUuid: joins[0]!,
+            occasion: deps.now().toISOString(),
+            email: former,
+          },
+        ]);
+      if (resends) await sendConfirmationsAgain(trx, deps, joins);
+      return correction;
+    });
   } catch (error) {
     const { rows } = await sql<{ details: StudentDetails | null }>`
       select details from person where id = ${personId}`.execute(deps.database);
-    if (rows[0]?.details) await writeNotes(deps, joins, rows[0].details);
+    if (rows[0]?.details) await writeNotes(deps, joinsOfPerson, rows[0].details);
     throw error;
   }
-}
-
-function writeCorrection(
-  deps: Deps,
-  personId: number,
-  change: Change,
-  { seen, resends, tellsFormer = false }: Wanted,
-): Promise<Correction> {
-  return deps.database.transaction().execute(async (trx) => {
-    await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
-      trx,
-    );
-    const { before, after, correction } = await plan(trx, personId, change, deps.now().getFullYear());
-    requireSeen(seen, correction);
-    const { fields, joins } = correction;
-    // What was paid for under the former names and email is found by them, too.
-    const known = [after, ...(before.isPaid ? [before.details] : [])]
-      .map((one) => searchWords(one))
-      .join(' ');
-    const likeness = likenessOf(after);
-    if (likeness !== null)
-      await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
-    await sql`select from person where id = ${personId} for update`.execute(trx);
-    const told = await toldTogether(trx, [personId]);
-    const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
-    const isOtherEmail = 'personalEmail' in changed;
-    if (fields.length > 0) {
-      const { rows: attached } = await sql`
-        select from person where id = ${personId} and found_contact_id is not null and ${isAttached('person')}`.execute(
-        trx,
-      );
-      if (isOtherEmail && attached.length > 0) await attachAnew(trx, isOfJoinsOf(sql`${personId}`));
-      await sql`
-        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)},
-          found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
-        where id = ${personId}`.execute(trx);
-      await sql`
-        update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
-          updated_at = now()
-        where person_id = ${personId}`.execute(trx);
-      await hubspotIsToHear(trx, told, { isAnew: true });
-      if (isOtherEmail) await leaveAttached(trx, personId);
-      for (const uuid of joins)
-        await sql`insert into join_event (session_uuid, step, cause, detail) values (${uuid}, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
-          trx,
-        );
-      await tellOfLikelySame(trx, joins);
-    }
-    if (isOtherEmail) {
-      await endLinks(trx, deps, joins);
-      await retryRefused(trx, joins);
-    }
-    const former = fields.find(({ field }) => field === 'personalEmail')?.from;
-    if (tellsFormer && former && isProviderEmail(former))
-      await dueLetters(trx, deps, [
-        { kind: 'email-changed', sessionUuid: joins[0]!, occasion: deps.now().toISOString(), email: former },
-      ]);
-    if (resends) await sendConfirmationsAgain(trx, deps, joins);
-    return correction;
-  });
 }
 
 function requireSeen(seen: Correction, now: Correction): void {
@@ -193,13 +175,10 @@ function requireSeen(seen: Correction, now: Correction): void {
  * wait until that is done.
  */
 async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
-  const { rows } = await sql<{ id: number }>`
-    update person attached set found_contact_id = null from person own
-    where own.id = ${personId} and own.made_contact and attached.found_contact_id = own.contact_id returning attached.id`.execute(
+  const ids = await leaveContact(
     trx,
+    sql`found_contact_id = (select own.contact_id from person own where own.id = ${personId} and own.made_contact)`,
   );
-  const ids = rows.map(({ id }) => id);
-  await attachAnew(trx, isOfJoinsOf(sql`any(${ids}::bigint[])`));
   await makeDue(sql`(select unnest(${ids}::bigint[]))`, { afterSeconds: 5 }).execute(trx);
 }
 
@@ -321,15 +300,12 @@ async function plan(
 
 /** Returns what a contact's record says, in the fields of the student details, and in the names that the form has. */
 function detailsOf(profile: ContactProfile): StudentDetails {
-  const { address, zip, acceptedPrivacyPolicy, ...contact } = merge(profile, null, null);
-  const listed = findCountry(contact.country ?? '');
-  const known = {
-    ...contact,
-    address1: address,
-    zipcode: zip,
-    country: listed?.name ?? contact.country,
-    state: (listed && findSubdivision(listed, contact.state ?? '')?.name) ?? contact.state,
+  const known = knownOf(profile);
+  const fields = Object.keys(noDetails) as StudentDetailsField[];
+  const texts = fields.map((field) => [field, known[contactFieldOf(field)] ?? '']);
+  return {
+    ...noDetails,
+    ...Object.fromEntries(texts),
+    agreeToPolicies: profile.acceptedPrivacyPolicy === true,
   };
-  const texts = Object.keys(noDetails).map((field) => [field, known[field as keyof typeof known] ?? '']);
-  return { ...noDetails, ...Object.fromEntries(texts), agreeToPolicies: acceptedPrivacyPolicy };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type ContactField, contactFields } from '#core/contact.ts';
-import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
+import { type CrmValues, MEMBER } from '#core/crmFields.ts';
+import { projectBefore } from '#core/crmProjection.ts';
 import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { operatorRefund } from '#core/refunds.ts';
@@ -9,9 +9,15 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { namesNobody } from '../crm/crmId.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
 import { type Held, type HeldTwice, tellOfHeldTwice, twiceHeld } from '../crm/heldTwice.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
-import { attachAnew, hubspotIsToHear, isOfJoinsOf, toldTogether } from '../crm/hubspotIsToHear.ts';
+import {
+  attachAnew,
+  hubspotIsToHear,
+  isOfJoinsOf,
+  leaveContact,
+  toldTogether,
+} from '../crm/hubspotIsToHear.ts';
 import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
@@ -173,11 +179,11 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
   if (one === other) throw new NotMergeable('They are one person already.');
   await database.transaction().execute(async (trx) => {
     // Somebody who is attached to the other's contact gets one of their own.
-    const { rows } = await sql<{ id: number }>`
-      update person set found_contact_id = null from person other
-      where (person.id, other.id) in ((${one}, ${other}), (${other}, ${one})) and person.found_contact_id = other.contact_id
-      returning person.id`.execute(trx);
-    await attachAnew(trx, isOfJoinsOf(sql`any(${rows.map(({ id }) => id)}::bigint[])`));
+    const isOthers = sql`(${one}::bigint, ${other}::bigint) in ((person.id, other.id), (other.id, person.id))`;
+    await leaveContact(
+      trx,
+      sql`exists (select from person other where ${isOthers} and person.found_contact_id = other.contact_id)`,
+    );
     await sql`
       insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
       on conflict do nothing`.execute(trx);
@@ -259,39 +265,33 @@ async function putBack(
   deps: Deps,
   { into, persons }: Undoable,
 ): Promise<{ values: CrmValues; refused: string | null }> {
-  const { profile: before } = persons[into]!;
+  const nothing = { values: {}, refused: null };
   const { rows } = await sql<{ id: string; sent: CrmValues }>`
     select contact_id as id, sent from person join crm_delivery on person_id = person.id
     where person.id = ${into} and contact_id is not null and deleted_at is null`.execute(deps.database);
   const [told] = rows;
-  if (!told) return { values: {}, refused: null };
+  if (!told) return nothing;
+  const { id } = told;
+  const notTaken = (why: string) => ({
+    values: {},
+    refused: `Contact ${id} still says who was joined with it: correct it in HubSpot. ${why}`,
+  });
   try {
     const fields = await fieldsThere(deps);
-    const present = (await deps.hubspot.readContacts([told.id], neededProperties(fields))).get(told.id);
-    if (!present) return { values: {}, refused: null };
-    const heldOf = (field: ContactField) => present.properties[fields[field].property ?? ''] ?? '';
-    const written = contactFields.filter((field) => {
-      const { property, write } = fields[field];
-      return (
-        property !== null && write !== 'never' && told.sent[field] && isSame(heldOf(field), told.sent[field])
-      );
-    });
-    const values = Object.fromEntries(written.map((field) => [field, String(before[field] ?? '')]));
-    const properties = Object.fromEntries(written.map((field) => [fields[field].property!, values[field]!]));
-    if (written.length === 0) return { values, refused: null };
-    const outcome = (
-      await deps.hubspot.updateContacts([{ mark: present.id, id: present.id, properties }])
-    ).get(present.id);
+    const present = (await deps.hubspot.readContacts([id], neededProperties(fields))).get(id);
+    if (!present) return nothing;
+    const { profile } = persons[into]!;
+    const { properties, sent: values } = projectBefore(fields, profile, told.sent, present.properties);
+    if (Object.keys(properties).length === 0) return nothing;
+    const outcome = (await deps.hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
     if (outcome?.kind !== 'written')
-      throw new CrmRefused(400, `HubSpot did not take the change of contact ${present.id}.`);
-    await deps.contacts.refresh(present.id);
+      return notTaken(outcome?.kind === 'refused' ? outcome.reason : 'HubSpot did not take the change.');
+    await deps.contacts.refresh(id);
     return { values, refused: null };
   } catch (error) {
-    if (error instanceof CrmUnavailable)
-      throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
-    if (!(error instanceof CrmRefused || error instanceof CrmDenied)) throw error;
-    const refused = `Contact ${told.id} still says who was joined with it: correct it in HubSpot. ${error.message}`;
-    return { values: {}, refused };
+    if (error instanceof CrmRefused) return notTaken(error.message);
+    if (!(error instanceof CrmUnavailable)) throw error;
+    throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
   }
 }
 

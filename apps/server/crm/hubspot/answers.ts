@@ -12,16 +12,10 @@ export type CrmContact = z.infer<typeof contact>;
 
 const options = z.array(z.object({ label: z.string(), value: z.string() }));
 
-export const errorDetail = z.object({
-  message: z.string().optional().catch(undefined),
-  code: z.string().optional().catch(undefined),
-  context: z.record(z.string(), z.unknown()).optional().catch(undefined),
-});
 /** An error about one record of a batch, or about several. */
-const batchError = z.object({
+const batchError = z.looseObject({
   category: z.string().optional(),
   message: z.string(),
-  errors: z.array(errorDetail).optional(),
   context: z
     .object({ objectWriteTraceId: z.array(z.string()).optional(), ids: z.array(z.string()).optional() })
     .optional(),

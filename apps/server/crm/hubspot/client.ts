@@ -4,11 +4,18 @@ import type { Providers } from '../../platform/config/providers.ts';
 import { callWatcher } from '../../platform/watchCall.ts';
 import type { TellTrouble } from '../../providers/trouble.ts';
 import { answers, type CrmContact } from './answers.ts';
-import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
+import {
+  type BatchOutcome,
+  type BatchWrite,
+  byAskedId,
+  NOT_FOUND,
+  outcomesOf,
+  refusedOutcome,
+} from './batches.ts';
 import type { Budget, Urgency } from './budget.ts';
 import { DEFAULT_TIMEOUT_MS, hubspotCalls, nameOf } from './calls.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
-import { refusedRecord } from './failures.ts';
+import { refusalOf } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
 
@@ -48,8 +55,6 @@ export type HubspotClient = ReturnType<typeof hubspotClient>;
 export const LARGEST_PAGE = 100;
 /** The slowest upload (bytes per ms, so 50 KB/s) that does not time out. */
 const SLOWEST_BYTES_PER_MS = 50;
-/** HubSpot's category of an error about a record that does not exist. */
-const NOT_FOUND = 'OBJECT_NOT_FOUND';
 /** HubSpot's id of the association type "note to contact". */
 const NOTE_TO_CONTACT = 202;
 
@@ -97,17 +102,32 @@ export function hubspotClient(
     return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
   }
 
+  /** Writes contacts. If HubSpot refuses them together, writes halves of them, until the one at fault is alone. */
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
+    const [first, ...others] = writes;
+    if (!first) return new Map();
     const inputs = writes.map(({ mark, id, properties }) => ({
       ...(id === null ? {} : { id }),
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
-    for (const error of answer.errors ?? [])
-      if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
-        await tell(refusedRecord(nameOf('POST', contacts + path), error));
-    return outcomesOf(writes, answer);
+    try {
+      const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
+      for (const error of answer.errors ?? [])
+        if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
+          await tell(refusalOf(nameOf('POST', contacts + path), error).trouble);
+      return outcomesOf(writes, answer);
+    } catch (error) {
+      if (!(error instanceof CrmRefused)) throw error;
+      const { status, message, isEmail } = error;
+      if (others.length === 0)
+        return new Map([
+          [first.mark, refusedOutcome(first, { isConflict: status === 409, message, isEmail })],
+        ]);
+      const half = Math.ceil(writes.length / 2);
+      const outcomes = await write(path, writes.slice(0, half));
+      return new Map([...outcomes, ...(await write(path, writes.slice(half)))]);
+    }
   }
 
   /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
@@ -167,10 +187,7 @@ export function hubspotClient(
       }
       return found;
     },
-    /**
-     * Updates at most 100 contacts in one call. Returns the outcomes by mark. If HubSpot refuses one contact, it still writes the
-     * others.
-     */
+    /** Updates at most 100 contacts. Returns the outcomes by mark. If HubSpot refuses one contact, the others are still written. */
     updateContacts: (writes: readonly BatchWrite[]) => write('/batch/update', writes),
     /** Creates contacts, like {@link updateContacts}. */
     createContacts: (writes: readonly BatchWrite[]) => write('/batch/create', writes),
