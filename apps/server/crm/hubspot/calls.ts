@@ -29,19 +29,12 @@ type Call<Absent> = <T>(
   options?: Options,
 ) => Promise<T | Absent>;
 
-export interface HubspotCalls {
-  /**
-   * Makes a call and parses its answer by `shape`. Throws CrmUnavailable, CrmDenied or CrmRefused. An answer that does not match
-   * `shape` counts as a failure of HubSpot, since another server may have sent it.
-   */
-  call: Call<never>;
-  /** Like `call`, for a call about a single record. Returns null if HubSpot answers that the record does not exist (404). */
-  callAboutOne: Call<null>;
-}
-
 /**
- * Returns functions that call HubSpot. Each call has a timeout and takes a token from the shared budget. If there is no token, a
- * call for a joiner fails at once, and a call of background work waits. Failures are reported to `tell`.
+ * Returns functions that call HubSpot and parse its answer by a shape. Each call has a timeout and takes a token from the shared
+ * budget. If there is no token, a call for a joiner fails at once, and a call of background work waits. Throws CrmUnavailable,
+ * CrmDenied or CrmRefused, and reports failures to `tell`. An answer that does not match the shape counts as a failure of HubSpot,
+ * since another server may have sent it. `callAboutOne` is for a call about a single record: null if HubSpot answers that the record
+ * does not exist (404).
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -49,7 +42,7 @@ export function hubspotCalls(
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
   watch: WatchCall,
-): HubspotCalls {
+): { call: Call<never>; callAboutOne: Call<null> } {
   async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
     for (;;) {
       const ms = await budget.take(kind, who);
@@ -70,13 +63,11 @@ export function hubspotCalls(
     await takeTurn(kind, who);
     const name = nameOf(method, path);
     const isJson = body !== undefined && !(body instanceof FormData);
+    const type = isJson ? { 'content-type': 'application/json' } : {};
     const answered = await watch({ provider: 'hubspot', operation: name }, async (note) => {
       const response = await fetch(url + path, {
         method,
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          ...(isJson ? { 'content-type': 'application/json' } : {}),
-        },
+        headers: { authorization: `Bearer ${accessToken}`, ...type },
         body: isJson ? JSON.stringify(body) : ((body as FormData | undefined) ?? null),
         // HubSpot's API never redirects, so a redirect comes from another server, which must not get the token.
         redirect: 'manual',
@@ -105,10 +96,8 @@ export function hubspotCalls(
     }
     const { counts, error, trouble } = failureOf(name, answered);
     await tell(trouble);
-    if (counts === 'answered') await budget.answered(kind);
-    else if (counts === 'failed') await budget.failed(kind);
-    else if (error instanceof CrmUnavailable)
-      await budget.limited(counts === 'all limited' ? 'all' : kind, error.retryAfterMs);
+    if (counts === 'answered' || counts === 'failed') await budget[counts](kind);
+    else await budget.limited(counts === 'limited' ? kind : 'all', (error as CrmUnavailable).retryAfterMs);
     throw error;
   }
 

@@ -74,21 +74,18 @@ export function hubspotClient(
   const contactProperties = `/crm/properties/${apiVersion}/contacts`;
   const files = `/files/${apiVersion}/files`;
   const properties = readProperties(rules);
-  const query = new URLSearchParams({ properties: properties.join(',') });
+  const queryOf = (names: readonly string[]) => new URLSearchParams({ properties: names.join(',') });
+  const query = queryOf(properties);
   let account: Promise<{ portalId: number } | null> | undefined;
 
   const getOne = (idAndQuery: string, timeoutMs?: number): Promise<CrmContact | null> =>
     callAboutOne(answers.contact, 'GET', `${contacts}/${idAndQuery}`, { timeoutMs });
 
   /** The index that is searched lags behind writes by some seconds. */
-  async function search(
-    filters: object[],
-    more: object,
-    options: { timeoutMs?: number; who?: Urgency } = {},
-  ): Promise<CrmContact[]> {
+  async function search(filters: object[], more: object, who?: { timeoutMs: number; who: Urgency }) {
     const body = { filterGroups: [{ filters }], properties, ...more };
-    const request = { body, kind: 'search', ...options } as const;
-    return (await call(answers.records, 'POST', `${contacts}/search`, request)).results;
+    const options = { body, kind: 'search', ...who } as const;
+    return (await call(answers.records, 'POST', `${contacts}/search`, options)).results;
   }
 
   async function list(isArchived: boolean, after: string | null): Promise<ContactPage> {
@@ -146,10 +143,7 @@ export function hubspotClient(
   return {
     /** Resolves to null if HubSpot has no contact with this id. */
     getContact: (id: string, timeoutMs: number) => getOne(`${encodeURIComponent(id)}?${query}`, timeoutMs),
-    async findByCode(
-      value: string,
-      options: { timeoutMs: number; who: 'joiner' | 'suspect' },
-    ): Promise<CrmContact | null> {
+    async findByCode(value: string, options: { timeoutMs: number; who: 'joiner' | 'suspect' }) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1 }, options);
@@ -181,8 +175,7 @@ export function hubspotClient(
         .flatMap(({ context }) => context?.ids ?? []);
       // A contact that is in neither list may exist, so it is asked for alone.
       for (const id of ids.filter((id) => !found.has(id) && !missing?.includes(id))) {
-        const query = new URLSearchParams({ properties: properties.join(',') });
-        const contact = await getOne(`${id}?${query}`, timeoutMs);
+        const contact = await getOne(`${id}?${queryOf(properties)}`, timeoutMs);
         if (contact) found.set(id, contact);
       }
       return found;
@@ -234,12 +227,8 @@ export function hubspotClient(
     },
     /** Returns the id of the file with this path, or null. */
     async findFile(path: string): Promise<string | null> {
-      const found = await callAboutOne(
-        answers.fileOrFolder,
-        'GET',
-        `${files}/stat/${encodeURIComponent(path)}`,
-      );
-      return found?.file?.id ?? null;
+      const stat = `${files}/stat/${encodeURIComponent(path)}`;
+      return (await callAboutOne(answers.fileOrFolder, 'GET', stat))?.file?.id ?? null;
     },
     /** Creates a note with an attached file about a contact. Returns the note's id. `html` is the note's text. */
     async createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string> {

@@ -122,23 +122,32 @@ export interface Failure {
 
 /** Statuses with which HubSpot refuses what was sent. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
+const LONGEST_MS = 86_400_000;
 
-const SECOND_MS = 1_000;
-/** The pause (ms) after each of HubSpot's limits (by `policyName`), if the answer has no Retry-After header. */
-const LIMIT_MS: Record<string, number> = {
-  SECONDLY: SECOND_MS,
-  TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
+/** What follows from an error: how the budget counts the call, and the pause (ms) if the answer has no Retry-After header. */
+interface Rule {
+  counts: Failure['counts'];
+  ms: number;
+  /** Whether somebody must repair something first. A Retry-After header then says nothing. */
+  isDenied?: boolean;
+}
+/** By status, and by status and the name of the limit (`policyName`). */
+const RULES: Record<string, Rule> = {
+  401: { counts: 'failed', ms: 30_000, isDenied: true },
+  403: { counts: 'answered', ms: 60_000, isDenied: true },
+  408: { counts: 'failed', ms: 5_000 },
+  // HubSpot's lock lasts two seconds, whatever the header says.
+  423: { counts: 'limited', ms: 2_000 },
+  429: { counts: 'limited', ms: 1_000 },
+  '429 TEN_SECONDLY_ROLLING': { counts: 'limited', ms: 10_000 },
   // The daily limit is reset at midnight in the account's time zone, which we do not know. So calls are retried every 15 minutes.
-  DAILY: 15 * 60 * SECOND_MS,
+  '429 DAILY': { counts: 'all limited', ms: 900_000 },
+  // HubSpot moves the account to another data centre, which may last a day.
+  477: { counts: 'all limited', ms: 600_000 },
 };
-/** The shortest pause (ms) after a 423 (locked): HubSpot's lock lasts two seconds. */
-const LOCKED_MS = 2 * SECOND_MS;
-/** The pause (ms) while HubSpot moves the account to another data centre, which may last a day, without a Retry-After header. */
-const MIGRATION_MS = 10 * 60 * SECOND_MS;
-const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** The pause (ms) after a call that HubSpot denies until somebody repairs something. */
-const DENIED_MS = 60 * SECOND_MS;
-const TIMED_OUT_MS = 5 * SECOND_MS;
+/** Any other status: HubSpot is down, or does not know the call. */
+const DOWN: Rule = { counts: 'failed', ms: 0 };
+const UNKNOWN: Rule = { counts: 'answered', ms: 60_000, isDenied: true };
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
@@ -158,71 +167,42 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
   const said = read.data ?? {};
   const trouble = troubleOf(call, status, said, requestId);
   const cause = causeOf(status, trouble);
-  const answered = `HubSpot answered ${status}${said.policyName ? ` (${said.policyName})` : ''}`;
-  const message = said.message ?? `${answered}.`;
-  const told = toldMs(retryAfter);
-  const failure = (counts: Failure['counts'], error: Failure['error'], notice: string | null = null) => ({
-    counts,
-    error,
-    trouble: { ...trouble, notice },
-  });
-  const unavailable = (ms: number, perhapsRecord = false) => new CrmUnavailable(answered, ms, perhapsRecord);
-  const denied = (ms = DENIED_MS) => new CrmDenied(status, message, ms);
-
   if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status))) {
-    trouble.code = 'unreadable_answer';
-    return failure(
-      'failed',
-      // The sent data may be the cause: a firewall, for example, may have blocked them.
-      new CrmUnavailable(`what answered (${status}) is not HubSpot`, 0, true),
-      `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
-    );
+    const notice = `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`;
+    // The sent data may be the cause: a firewall, for example, may have blocked them.
+    const error = new CrmUnavailable(`what answered (${status}) is not HubSpot`, 0, true);
+    return { counts: 'failed', error, trouble: { ...trouble, code: 'unreadable_answer', notice } };
   }
+  const { policyName } = said;
+  const answered = `HubSpot answered ${status}${policyName ? ` (${policyName})` : ''}`;
+  const message = said.message ?? `${answered}.`;
   if (REFUSALS.includes(status)) {
-    const { reason, isEmail, trouble: refused } = refusalOf(call, said, status);
+    const { reason, isEmail, trouble: ofWrite } = refusalOf(call, said, status);
     const isWrite = call.includes('/batch/') && !call.endsWith('/read');
-    return failure(
-      'answered',
-      new CrmRefused(status, reason ?? message, isEmail),
-      isWrite
-        ? refused.notice
-        : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
-    );
+    const ofCall = `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`;
+    const error = new CrmRefused(status, reason ?? message, isEmail);
+    return { counts: 'answered', error, trouble: { ...trouble, notice: isWrite ? ofWrite.notice : ofCall } };
   }
-  if (status >= 500) return failure('failed', unavailable(told ?? 0, true));
-  if (status === 408) return failure('failed', unavailable(TIMED_OUT_MS));
-  if (status === 423) return failure('limited', unavailable(Math.max(told ?? 0, LOCKED_MS)));
-  if (status === 429 && said.policyName !== 'DAILY')
-    return failure('limited', unavailable(told ?? LIMIT_MS[said.policyName ?? ''] ?? SECOND_MS));
-  if (status === 429)
-    return failure(
-      'all limited',
-      unavailable(told ?? LIMIT_MS.DAILY!),
-      'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.',
-    );
-  if (status === 477)
-    return failure(
-      'all limited',
-      unavailable(told ?? MIGRATION_MS),
-      'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.',
-    );
+  const rule = RULES[`${status} ${policyName}`] ?? RULES[status] ?? (status >= 500 ? DOWN : UNKNOWN);
+  const ms = Math.max(toldMs(retryAfter) ?? rule.ms, status === 423 ? rule.ms : 0);
+  const error = rule.isDenied
+    ? new CrmDenied(status, message, rule.ms)
+    : new CrmUnavailable(answered, ms, status >= 500);
+  const notice = rule.isDenied || rule.counts === 'all limited' ? noticeOf(call, status, cause, said) : null;
+  return { counts: rule.counts, error, trouble: { ...trouble, notice } };
+}
+
+/** Returns what staff are told of an answer that they must know of. */
+function noticeOf(call: string, status: number, cause: string, said: SaidError): string {
   if (status === 401)
-    return failure(
-      'failed',
-      denied(DENIED_MS / 2),
-      `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`,
-    );
+    return `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`;
   if (status === 403)
-    return failure(
-      'answered',
-      denied(),
-      `HubSpot does not let the key make ${call} (${cause})${scopesOf(said)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`,
-    );
-  return failure(
-    'answered',
-    denied(),
-    `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
-  );
+    return `HubSpot does not let the key make ${call} (${cause})${scopesOf(said)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`;
+  if (status === 429)
+    return 'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.';
+  if (status === 477)
+    return 'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.';
+  return `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`;
 }
 
 function scopesOf({ errors }: SaidError): string {
@@ -235,5 +215,5 @@ function scopesOf({ errors }: SaidError): string {
 
 function toldMs(retryAfter: string | null): number | null {
   const seconds = Number(retryAfter ?? '');
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * SECOND_MS, LONGEST_MS) : null;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, LONGEST_MS) : null;
 }
