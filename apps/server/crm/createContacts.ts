@@ -12,6 +12,7 @@ import {
   postpone,
   type Refused,
   refuse,
+  UNKNOWN_CONTACT,
 } from './deliveries.ts';
 import { isThere, keepContacts, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
@@ -35,7 +36,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
     // A contact that was deleted is made anew for those alone who hold something.
     if (own.details && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
     else if (holds) nameless.push(row);
-    else done.push({ row, properties: {}, sent: {}, notices: [] });
+    else done.push(nothingToTell(row));
   }
   await delivered(deps, done);
   const attached = await contactsOfAlike(deps, complete);
@@ -60,7 +61,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
     sent.filter((one) => !isTaken(one)),
   );
   for (const one of sent.filter(isTaken)) await createBeside(deps, one);
-  await refuseNameless(deps, nameless);
+  await lookAgain(deps, nameless);
 }
 
 const emailOf = ({ own }: Delivery) => own.details!.personalEmail.toLowerCase();
@@ -123,29 +124,48 @@ async function isLikelyTheirs(
 }
 
 /**
- * Refuses persons who hold something and have neither student details nor a contact, as after a link to a contact that was deleted
- * later. Staff can merge them with a contact. Who has a contact again, since it was restored in HubSpot, is sent instead.
+ * Decides about persons of whom HubSpot could not be told since their contact is not there, after a look at where it is now. Who was
+ * merged, has a contact again or gets a new one is due at once; but who is paying waits a minute, since they cannot be moved until the
+ * payment has ended. Refused is who names a contact that HubSpot never had, or has neither a contact nor student details, as after a
+ * link to a contact that was deleted later: staff can merge them with a contact.
  */
-async function refuseNameless(deps: Deps, nameless: readonly Delivery[]): Promise<void> {
-  if (nameless.length === 0) return;
-  const ids = sql`any(${idsOf(nameless)}::bigint[])`;
+export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<void> {
+  if (lost.length === 0) return;
+  const isLost = sql`person.id = any(${idsOf(lost)}::bigint[])`;
   const { rows: named } = await sql<{ id: string }>`
-    select contact_id as id from person where id = ${ids} and contact_id is not null`.execute(deps.database);
+    select contact_id as id from person where ${isLost} and contact_id is not null`.execute(deps.database);
   await lookAtContacts(
     deps,
     named.map(({ id }) => id),
   );
-  const { rows: without } = await sql<{ id: number }>`
-    select id from person where id = ${ids} and (contact_id is null or deleted_at is not null) and found_contact_id is null`.execute(
-    deps.database,
+  const { rows: now } = await sql<{
+    id: number;
+    place: 'moved' | 'paying' | 'unknown' | 'there' | 'nowhere';
+  }>`
+    select id, case
+      when merged_into is not null and not exists (select from join_session where person_id = person.id) then 'moved'
+      when merged_into is not null then 'paying'
+      when contact_id is not null and deleted_at is null and not ${wasAtHubspot} then 'unknown'
+      when contact_id is not null and deleted_at is null or found_contact_id is not null then 'there'
+      else 'nowhere' end as place
+    from person where ${isLost}`.execute(deps.database);
+  const placeOf = ({ personId }: Delivery) => now.find(({ id }) => id === personId)?.place;
+  const isNameless = ({ own }: Delivery) => own.details === null && (own.holdsMembership || own.holdsUpgrade);
+  const places = Map.groupBy(lost, (row) =>
+    placeOf(row) === 'nowhere' && !isNameless(row) ? 'there' : placeOf(row),
   );
-  const isWithout = ({ personId }: Delivery) => without.some(({ id }) => id === personId);
-  await refuse(deps, nameless.filter(isWithout).map(refusalOfNameless));
-  await postpone(
-    deps,
-    nameless.filter((row) => !isWithout(row)),
-  );
+  await delivered(deps, (places.get('moved') ?? []).map(nothingToTell));
+  await postpone(deps, places.get('there') ?? []);
+  await refuse(deps, [
+    ...(places.get('unknown') ?? []).map(({ personId, contactId }) => ({
+      personId,
+      reason: `${UNKNOWN_CONTACT} ${contactId}.`,
+    })),
+    ...(places.get('nowhere') ?? []).map(refusalOfNameless),
+  ]);
 }
+
+export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });
 
 function refusalOfNameless({ personId, uuid }: Delivery): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';

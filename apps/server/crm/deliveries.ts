@@ -222,6 +222,9 @@ export interface Refused {
   notice?: { kind: string; uuid: string; message: string } | undefined;
 }
 
+/** With this begins the reason of who names a contact that HubSpot never had. */
+export const UNKNOWN_CONTACT = 'HubSpot does not know contact';
+
 /** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;

@@ -1,23 +1,11 @@
-import { sql } from 'kysely';
 import { type FieldRules, tellsPayment } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, project } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import { createAll } from './createContacts.ts';
-import { unknownContact } from './crmId.ts';
-import {
-  type Delivered,
-  type Delivery,
-  delivered,
-  intend,
-  locked,
-  postpone,
-  refuse,
-  takeDue,
-} from './deliveries.ts';
+import { createAll, lookAgain } from './createContacts.ts';
+import { type Delivered, type Delivery, delivered, intend, postpone, refuse, takeDue } from './deliveries.ts';
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
-import { lookAtContacts } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { crmValue, isMember, neededProperties } from './hubspot/properties.ts';
@@ -72,7 +60,7 @@ async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const present = await deps.hubspot.readContacts(ids, properties);
   const isThere = ({ contactId }: Delivery) => present.get(contactId!)?.id === contactId;
   const lost = rows.filter((row) => !isThere(row));
-  if (lost.length > 0) await follow(deps, lost);
+  await lookAgain(deps, lost);
   const planned = rows.filter(isThere).map((row) => plan(deps, row, present.get(row.contactId!)!.properties));
   const isChange = (one: Delivered) => Object.keys(one.properties).length > 0;
   const changes = planned.filter(isChange);
@@ -82,25 +70,6 @@ async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   );
   await intend(deps, changes);
   await conclude(deps, await write(deps, changes));
-}
-
-/**
- * Handles persons whose contact turned out to be merged or deleted. They become due again: for the contact that remains after the
- * merge, or for a new one. Who is paying waits a minute, because they cannot be moved until the payment has ended
- * ({@link lookAtContacts}). Who names a contact that HubSpot never had is refused.
- */
-async function follow(deps: Deps, rows: readonly Delivery[]): Promise<void> {
-  const ids = rows.map(({ contactId }) => contactId!);
-  await lookAtContacts(deps, ids);
-  // Nothing is left to tell of somebody who was merged and has no join any more.
-  const isOver = sql`(merged_into is not null and not exists (select from join_session where join_session.person_id = person.id))`;
-  await sql`
-    with ${locked(rows)}
-    update crm_delivery set due_since = case when ${isOver} then null else due_since end,
-      due_at = case when ${isOver} then null when merged_into is null then now() else now() + interval '1 minute' end,
-      refusal = case when merged_into is null and deleted_at is null then ${unknownContact(sql`contact_id`)} end
-    from locked join person on person.id = locked.person_id
-    where crm_delivery.person_id = locked.person_id and due_at is not null`.execute(deps.database);
 }
 
 /** Returns what is written into the contact of a person. `present` are the contact's properties in HubSpot. */

@@ -6,8 +6,9 @@ import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { namesNobody } from '../crm/crmId.ts';
+import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
+import { wasAtHubspot } from '../crm/followContacts.ts';
 import { type Held, type HeldTwice, tellOfHeldTwice, twiceHeld } from '../crm/heldTwice.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
@@ -98,15 +99,15 @@ export async function previewUnmerge(
   { database }: Pick<Deps, 'database'>,
   personId: number,
 ): Promise<{ from: Named; into: Named }> {
-  const { from, into, persons } = await lastMerge(database, personId);
-  const nameOf = ({ details, profile }: Undoable['persons'][number]): Named => ({
+  const nameOf = ({ before: { details, profile } }: Part): Named => ({
     name:
       [details?.firstName || profile.firstName, details?.lastName || profile.lastName]
         .filter(Boolean)
         .join(' ') || null,
     email: details?.personalEmail || profile.personalEmail || profile.email || null,
   });
-  return { from: nameOf(persons[from]!), into: nameOf(persons[into]!) };
+  const { from, into } = await lastMerge(database, personId);
+  return { from: nameOf(from), into: nameOf(into) };
 }
 
 /**
@@ -114,64 +115,39 @@ export async function previewUnmerge(
  * for staff if HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
 export async function unmergePersons(deps: Deps, personId: number): Promise<string | null> {
-  const planned = await lastMerge(deps.database, personId);
-  const { own, other } = await detailsAfter(deps.database, planned);
-  if (own) await writeNotes(deps, sql`uuid = any(${planned.moved.joins}::uuid[])`, own);
-  if (other)
-    await writeNotes(
-      deps,
-      sql`person_id = ${planned.into} and uuid <> all(${planned.moved.joins}::uuid[])`,
-      other,
-    );
-  const back = await putBack(deps, planned);
+  const seen = await lastMerge(deps.database, personId);
+  const isMoved = sql`uuid = any(${seen.moved.joins}::uuid[])`;
+  if (seen.from.details) await writeNotes(deps, isMoved, seen.from.details);
+  if (seen.into.details)
+    await writeNotes(deps, sql`person_id = ${seen.into.id} and not ${isMoved}`, seen.into.details);
+  const back = await putBack(deps, seen.into);
   await deps.database.transaction().execute(async (trx) => {
-    const { id, from, into, moved, persons } = await lastMerge(trx, personId);
-    await lockPersons(trx, sql`id in (${from}, ${into})`, 'update');
-    const told = await toldTogether(trx, [from, into]);
-    await moveRows(trx, { from: into, into: from }, moved);
+    await lockPersons(trx, sql`id in (${seen.from.id}, ${seen.into.id})`, 'update');
+    const { id, from, into, moved } = await lastMerge(trx, personId);
+    const told = await toldTogether(trx, [from.id, into.id]);
     await attachAnew(
       trx,
       sql`(id = any(${moved.documents}::uuid[]) or session_uuid = any(${moved.joins}::uuid[]))`,
     );
-    const parted = await detailsAfter(trx, planned);
-    const [own, other] = [persons[from]!, persons[into]!];
-    const isOwn = sql`id = ${from}`;
-    for (const [which, before, details] of [
-      [isOwn, own, parted.own],
-      [sql`id = ${into}`, other, parted.other],
-    ] as const) {
+    await moveRows(trx, { from: into.id, into: from.id }, moved);
+    for (const { id, before, details } of [from, into]) {
       const changed = isDeepStrictEqual(details, before.details) ? null : details;
       await sql`
         update person set details = ${details && JSON.stringify(details)}::jsonb, likeness = ${changed ? likenessOf(changed) : before.likeness},
           words = ${changed ? `${searchWords(changed)} ${before.words}` : before.words}
-        where ${which}`.execute(trx);
+        where id = ${id}`.execute(trx);
     }
-    await sql`update person set merged_into = null where ${isOwn}`.execute(trx);
-    await sql`update person set merged_into = ${from} where id = any(${moved.merged}::bigint[])`.execute(trx);
+    await sql`
+      update person set merged_into = case when id <> ${from.id} then ${from.id}::bigint end
+      where id = ${from.id} or id = any(${moved.merged}::bigint[])`.execute(trx);
     await sql`delete from person_merge where id = ${id}`.execute(trx);
-    await sql`update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into}`.execute(
+    await sql`
+      update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into.id}`.execute(
       trx,
     );
     await hubspotIsToHear(trx, told, { isAnew: true });
   });
   return back.refused;
-}
-
-/**
- * Returns the details of both persons once a merge is undone. What was changed since the merge, as by a correction, is of the one
- * who had given the details: the person that remained if they have paid by a join of their own.
- */
-async function detailsAfter(
-  database: Kysely<Tables>,
-  { from, into, moved, persons }: Undoable,
-): Promise<{ own: StudentDetails | null; other: StudentDetails | null }> {
-  const { rows } = await sql<{ details: StudentDetails | null; has_own: boolean }>`
-    select details, exists (select from join_session
-      where person_id = ${into} and state = 'paid' and uuid <> all(${moved.joins}::uuid[])) as has_own
-    from person where id = ${into}`.execute(database);
-  const { details, has_own } = rows[0]!;
-  const [own, other] = [persons[from]!.details, persons[into]!.details];
-  return has_own || own === null ? { own, other: details } : { own: details, other };
 }
 
 /** Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. */
@@ -192,8 +168,8 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
 }
 
 /**
- * Locks what a merge changes. Returns what it does. The person whom a
- * code or a link names remains; if neither is named, the one with a contact, otherwise the second. Throws {@link NotMergeable}.
+ * Locks what a merge changes. Returns what it does. The person whom a code or a link names remains; if neither is named, the one with
+ * a contact, otherwise the second. Throws {@link NotMergeable}.
  */
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable('They are one person already.');
@@ -237,7 +213,7 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {
   const { rows } = await sql<Seen>`
-    select id, contact_id is not null and not made_contact and not (${isMissing}) as "isNamed",
+    select id, contact_id is not null and not made_contact and not ${isMissing} as "isNamed",
       case when deleted_at is null then contact_id end as "contactId",
       nullif(concat_ws(' ', ${known('firstName')}, ${known('lastName')}), '') as name,
       coalesce(${known('personalEmail')}, email) as email,
@@ -255,7 +231,8 @@ const known = (field: 'firstName' | 'lastName' | 'personalEmail') =>
   sql`coalesce(nullif(details ->> ${sql.lit(field)}, ''), nullif(profile ->> ${sql.lit(field)}, ''))`;
 
 /** SQL for whether the contact of the query's `person` is missing in HubSpot: deleted, or never known and refused for that. */
-const isMissing = sql`deleted_at is not null or ${namesNobody}`;
+const isMissing = sql`(person.deleted_at is not null or not ${wasAtHubspot}
+  and exists (select from crm_delivery where person_id = person.id and starts_with(refusal, ${UNKNOWN_CONTACT})))`;
 
 /**
  * Writes into the contact of the person that remained what it said of its person before a merge, where it still says what we wrote.
@@ -263,12 +240,12 @@ const isMissing = sql`deleted_at is not null or ${namesNobody}`;
  */
 async function putBack(
   deps: Deps,
-  { into, persons }: Undoable,
+  { id: personId, before }: Part,
 ): Promise<{ values: CrmValues; refused: string | null }> {
   const nothing = { values: {}, refused: null };
   const { rows } = await sql<{ id: string; sent: CrmValues }>`
     select contact_id as id, sent from person join crm_delivery on person_id = person.id
-    where person.id = ${into} and contact_id is not null and deleted_at is null`.execute(deps.database);
+    where person.id = ${personId} and contact_id is not null and deleted_at is null`.execute(deps.database);
   const [told] = rows;
   if (!told) return nothing;
   const { id } = told;
@@ -280,8 +257,7 @@ async function putBack(
     const fields = await fieldsThere(deps);
     const present = (await deps.hubspot.readContacts([id], neededProperties(fields))).get(id);
     if (!present) return nothing;
-    const { profile } = persons[into]!;
-    const { properties, sent: values } = projectBefore(fields, profile, told.sent, present.properties);
+    const { properties, sent: values } = projectBefore(fields, before.profile, told.sent, present.properties);
     if (Object.keys(properties).length === 0) return nothing;
     const outcome = (await deps.hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
     if (outcome?.kind !== 'written')
@@ -295,33 +271,48 @@ async function putBack(
   }
 }
 
-/** A merge that can be undone, with what was moved and both persons as they were. */
-interface Undoable {
+/** One of two persons who were merged. */
+interface Part {
   id: number;
-  from: number;
-  into: number;
-  moved: Moved & { merged: number[] };
-  persons: Record<
-    number,
-    {
-      details: StudentDetails | null;
-      profile: ContactProfile;
-      likeness: string | null;
-      words: string;
-    }
-  >;
+  before: { details: StudentDetails | null; profile: ContactProfile; likeness: string | null; words: string };
+  /** Their details once the merge is undone. */
+  details: StudentDetails | null;
 }
 
-/** Returns the last merge of a person within the last day. */
-async function lastMerge(database: Kysely<Tables>, personId: number): Promise<Undoable> {
-  const { rows } = await sql<Undoable>`
-    select person_merge.id, from_id as from, into_id as into, moved, persons
-    from person_merge join person on person.id = from_id and merged_into = into_id
+/**
+ * Returns the last merge of a person within the last day. What was changed since, as by a correction, is of the one who had given the
+ * details: the person that remained if they have paid by a join of their own.
+ */
+async function lastMerge(
+  database: Kysely<Tables>,
+  personId: number,
+): Promise<{ id: number; moved: Moved & { merged: number[] }; from: Part; into: Part }> {
+  const { rows } = await sql<{
+    id: number;
+    moved: Moved & { merged: number[] };
+    persons: Record<number, Part['before']>;
+    from_id: number;
+    into_id: number;
+    details: StudentDetails | null;
+    has_own: boolean;
+  }>`
+    select person_merge.id, moved, persons, from_id, into_id, present.details, exists (select from join_session
+      where person_id = into_id and state = 'paid' and not moved -> 'joins' ? uuid::text) as has_own
+    from person_merge join person former on former.id = from_id and former.merged_into = into_id
+      join person present on present.id = into_id
     where ${personId} in (from_id, into_id) and ${isUndoable}
     order by person_merge.id desc limit 1`.execute(database);
-  if (!rows[0])
+  const [row] = rows;
+  if (!row)
     throw new NotMergeable('There is no merge of this person within the last day that could be undone.');
-  return rows[0];
+  const [own, other] = [row.persons[row.from_id]!, row.persons[row.into_id]!];
+  const isOthers = row.has_own || own.details === null;
+  return {
+    id: row.id,
+    moved: row.moved,
+    from: { id: row.from_id, before: own, details: isOthers ? own.details : row.details },
+    into: { id: row.into_id, before: other, details: isOthers ? row.details : other.details },
+  };
 }
 
 const isUndoable = sql<boolean>`(person_merge.created_at > now() - interval '1 day')`;
