@@ -122,7 +122,11 @@ function readTogether(mirror: Mirror): (contactId: string) => Promise<boolean> {
     since = performance.now();
     try {
       const ids = batch.map(([id]) => id);
-      const found = await patiently(() => lookAtContacts(mirror, ids, SLOWEST_MS), PATIENCE_MS, 'limited');
+      const found = await patiently(
+        () => lookAtContacts(mirror, ids, { timeoutMs: SLOWEST_MS }),
+        PATIENCE_MS,
+        'limited',
+      );
       for (const [id, { resolve }] of batch) resolve(found.has(id));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);

@@ -149,11 +149,11 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
       when contact_id is not null and deleted_at is null or found_contact_id is not null then 'there'
       else 'nowhere' end as place
     from person where ${isLost}`.execute(deps.database);
-  const placeOf = ({ personId }: Delivery) => now.find(({ id }) => id === personId)?.place;
-  const isNameless = ({ own }: Delivery) => own.details === null && (own.holdsMembership || own.holdsUpgrade);
-  const places = Map.groupBy(lost, (row) =>
-    placeOf(row) === 'nowhere' && !isNameless(row) ? 'there' : placeOf(row),
-  );
+  const places = Map.groupBy(lost, ({ personId, contactId }) => {
+    const place = now.find(({ id }) => id === personId)?.place;
+    // Who had a contact may get a new one.
+    return place === 'nowhere' && contactId !== null ? 'there' : place;
+  });
   await delivered(deps, (places.get('moved') ?? []).map(nothingToTell));
   await postpone(deps, places.get('there') ?? []);
   await refuse(deps, [

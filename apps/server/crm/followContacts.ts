@@ -21,19 +21,19 @@ export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
 
 /**
  * Reads contacts from HubSpot into the mirror: stores those that exist, follows merges ({@link moveContacts}), and removes the data of
- * those that were deleted. Returns those that exist, by the ids that were asked for.
+ * those that were deleted. Returns those that exist, by the ids that were asked for, with the properties `more`, too.
  */
 export async function lookAtContacts(
   mirror: Mirror,
   ids: readonly string[],
-  timeoutMs?: number,
+  { more = [], timeoutMs }: { more?: readonly string[]; timeoutMs?: number } = {},
 ): Promise<Map<string, CrmContact>> {
   const { database, hubspot, society } = mirror;
   const { fields } = society.crm;
   const all = new Map<string, CrmContact>();
   for (let from = 0; from < ids.length; from += BATCH) {
     const asked = ids.slice(from, from + BATCH);
-    const found = await hubspot.readContacts(asked, readProperties(fields), timeoutMs);
+    const found = await hubspot.readContacts(asked, [...readProperties(fields), ...more], timeoutMs);
     await keepContacts(database, fields, found);
     await forgetContacts(
       mirror,
@@ -75,16 +75,16 @@ export async function keepContacts(
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, likeness text, words text, is_member boolean, code text)
     ), kept as (
       insert into person (contact_id, profile, email, likeness, words, is_member, fetched_at)
-      select id, profile, email, likeness, words, is_member and not exists (
+      select found.id, found.profile, found.email, found.likeness, found.words, found.is_member and not exists (
         select from person own join crm_delivery on person_id = own.id
         where own.contact_id = found.id and (sent ->> 'membershipStatus' = ${MEMBER} or due_at is not null and exists (
           select from membership where membership.person_id = own.id and type = 'membership' and not is_held))
-      ), now() from found
+      ), now() from found left join person known on known.contact_id = found.id order by known.id
       on conflict (contact_id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member,
         likeness = case when person.details is null then excluded.likeness else person.likeness end,
         words = case when not person.made_contact then ${wordsWith(sql`excluded.words`)}
           when strpos(person.words, excluded.words) > 0 then person.words else person.words || ' ' || excluded.words end,
-        fetched_at = now(), fill_at = null, deleted_at = null,
+        fetched_at = now(), deleted_at = null,
         merged_into = case when person.deleted_at is null then person.merged_into end
       returning coalesce(merged_into, id) as id, contact_id
     )
@@ -143,7 +143,7 @@ async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<v
     );
     await sql`update person set found_contact_id = null where found_contact_id = ${gone}`.execute(trx);
     await sql`
-      update person set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null,
+      update person set deleted_at = now(), profile = '{}', email = null, is_member = false,
         words = case when details is null then '' else words end, likeness = case when details is null then null else likeness end
       where contact_id = ${gone} and ${isThere}`.execute(trx);
     await hubspotIsToHear(trx, sql`(select unnest(${holderIds}::bigint[]))`);

@@ -45,7 +45,7 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
       joins.map(({ uuid }) => uuid),
     );
     await sql`
-      update person set profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null
+      update person set profile = '{}', email = null, is_member = false, deleted_at = null
       where id = ${from}`.execute(trx);
     // What was sent to the merged contact counts as sent to the one that remains.
     await sql`

@@ -6,6 +6,7 @@ import { createAll, lookAgain } from './createContacts.ts';
 import { type Delivered, type Delivery, delivered, intend, postpone, refuse, takeDue } from './deliveries.ts';
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
+import { lookAtContacts } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { crmValue, isMember, neededProperties } from './hubspot/properties.ts';
@@ -55,9 +56,9 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
  * another id, or not at all: its person stays due, and the next try reads where it is.
  */
 async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
-  const properties = [...neededProperties(deps.society.crm.fields), EMAIL];
+  const more = [...neededProperties(deps.society.crm.fields), EMAIL];
   const ids = rows.map(({ contactId }) => contactId!);
-  const present = await deps.hubspot.readContacts(ids, properties);
+  const present = await lookAtContacts(deps, ids, { more });
   const isThere = ({ contactId }: Delivery) => present.get(contactId!)?.id === contactId;
   const lost = rows.filter((row) => !isThere(row));
   await lookAgain(deps, lost);
