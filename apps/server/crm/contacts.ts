@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { keepContacts, lookAtContacts, type Mirror } from './followContacts.ts';
+import { LARGEST_PAGE } from './hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { patiently } from './hubspot/patiently.ts';
 
@@ -9,16 +11,13 @@ import { patiently } from './hubspot/patiently.ts';
  */
 export interface Contacts {
   /**
-   * Searches HubSpot for the contact with an invite code and writes the contact into the mirror. `unavailable`: HubSpot cannot
-   * answer now. `who` is `suspect` if the caller may be guessing: the counted address has recently tried other wrong codes, or
-   * the code is a slip. Suspects get fewer places in the queue of searches, whose rate HubSpot limits.
+   * Searches HubSpot for the contact with an invite code, and writes it into the mirror. `who` is `suspect` if the caller may be
+   * guessing: the counted address has recently tried other wrong codes, or the code is a slip. They get fewer places in the queue.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; a later answer still updates the mirror.
-   * If the contact was deleted in HubSpot, its data is removed. If it was merged, its joins move to the remaining contact.
-   * - `unknown`: neither HubSpot nor the mirror has the contact.
-   * - `unavailable`: the mirror does not have the contact, and HubSpot cannot answer now.
+   * Reads one contact from HubSpot into the mirror ({@link lookAtContacts}). A later answer still updates the mirror. `unknown`:
+   * neither HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -29,9 +28,8 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. The
- * lower number for suspects keeps suspects from taking all places, and from loading the database: each waiting search asks the
- * database again and again whether the budget allows the search.
+ * The most searches for codes that may wait at the same time: about as many as HubSpot answers in two seconds. Suspects can neither
+ * take all places nor load the database, which each waiting search asks again and again.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -73,13 +71,9 @@ export function mirroredContacts(mirror: Mirror, now: () => Date): Contacts {
         pause(PATIENCE_MS, null, { ref: false }),
       ]);
       if (isAtHubspot) return 'known';
-      const mirrored = await database
-        .selectFrom('person')
-        .select('id')
-        .where('contact_id', '=', contactId)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst();
-      if (mirrored) return 'known';
+      const { rows } = await sql`
+        select from person where contact_id = ${contactId} and deleted_at is null`.execute(database);
+      if (rows.length > 0) return 'known';
       return isAtHubspot === null ? 'unavailable' : 'unknown';
     },
   };
@@ -100,15 +94,12 @@ export function isRecordId(contactId: string): boolean {
   return id < 2n ** 63n && String(id) === contactId;
 }
 
-/** HubSpot's largest batch. */
-const BATCH = 100;
 /** If the running call takes longer than this (ms), the next batch is read without waiting for the end of that call. */
 const HELD_UP_MS = 500;
 
 /**
- * Returns a function that reads one contact from HubSpot into the mirror and resolves to whether HubSpot has the contact. Ids
- * that are requested while a call to HubSpot runs are read together by the next call. When everybody opens a mailing at once, a
- * few calls are enough instead of one call for each person.
+ * Returns a function that reads a contact into the mirror and resolves to whether HubSpot has it. Ids that are requested while a call
+ * runs are read together by the next one: when everybody opens a mailing at once, a few calls are enough.
  */
 function readTogether(mirror: Mirror): (contactId: string) => Promise<boolean> {
   const waiting = new Map<string, PromiseWithResolvers<boolean>>();
@@ -116,7 +107,7 @@ function readTogether(mirror: Mirror): (contactId: string) => Promise<boolean> {
   let since = 0;
 
   async function send(): Promise<void> {
-    const batch = [...waiting].slice(0, BATCH);
+    const batch = [...waiting].slice(0, LARGEST_PAGE);
     for (const [id] of batch) waiting.delete(id);
     underWay++;
     since = performance.now();

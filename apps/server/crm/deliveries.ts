@@ -7,12 +7,11 @@ import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 import { isProof } from '../session/proof.ts';
+import { LARGEST_PAGE } from './hubspot/client.ts';
 import type { CrmUnavailable } from './hubspot/errors.ts';
 import { knownOf } from './hubspot/properties.ts';
 import { isAttached, isTeller } from './hubspotIsToHear.ts';
 
-/** HubSpot's largest batch. */
-const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
 /** How many times a person may fail before they are sent in smaller batches. */
 const FULL_TRIES = 2;
@@ -89,7 +88,7 @@ export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: num
   const hasContact = sql`(select contact_id is not null and deleted_at is null from person where person.id = person_id)`;
   const { rows } = await sql<Delivery & { size: number }>`
     with first as (
-      select ${hasContact} as has_contact, ceil(${BATCH} / power(5, least(3, greatest(0, tries - ${FULL_TRIES}))))::int as size
+      select ${hasContact} as has_contact, ceil(${LARGEST_PAGE} / power(5, least(3, greatest(0, tries - ${FULL_TRIES}))))::int as size
       from crm_delivery where ${isDue} order by due_at limit 1
     ), due as (
       select person_id from crm_delivery where ${isDue} and ${hasContact} = (select has_contact from first)
@@ -136,12 +135,19 @@ function asShown(row: Delivery): Delivery {
   return { ...row, uuid: named?.uuid ?? null, sent: { ...row.sent, ...shown } };
 }
 
-/** A delivery that HubSpot has taken: what was written, what it has of us now, and a notice to staff for each join that needs one. */
+/** A notice to staff about a join. */
+export interface JoinNotice {
+  kind: string;
+  uuid: string;
+  message: string;
+}
+
+/** A delivery that HubSpot has taken: what was written, what it has of us now, and notices. */
 export interface Delivered {
   row: Delivery;
   properties: Record<string, string>;
   sent: CrmValues;
-  notices: { kind: string; uuid: string; message: string }[];
+  notices: JoinNotice[];
 }
 
 /**
@@ -165,7 +171,7 @@ export async function intend(deps: Deps, planned: readonly Delivered[]): Promise
 
 /**
  * Records what HubSpot was told. Who has changed meanwhile is due again. Once we have told a status, HubSpot's says no more than our
- * memberships; what we wrote is what the mirror would read. The same notice about a join is written only once.
+ * memberships; what we wrote is what the mirror would read.
  */
 export async function delivered(deps: Deps, done: readonly Delivered[]): Promise<void> {
   if (done.length === 0) return;
@@ -185,7 +191,6 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       }),
     ),
   }));
-  const notices = done.flatMap((one) => one.notices);
   const told = sql`json_to_recordset(${JSON.stringify(rows)}::json) as told (person_id bigint, revision integer, sent jsonb, is_status_told boolean, email text, profile jsonb)`;
   await deps.database.transaction().execute(async (trx) => {
     // Locks persons before deliveries, and each in the order of their ids, as other transactions do, to avoid deadlocks.
@@ -198,13 +203,10 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       update person set is_member = is_member and not is_status_told, email = coalesce(known.email, person.email),
         profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
       from known where person.id = known.id`.execute(trx);
+    for (const { uuid, kind, message } of done.flatMap(({ notices }) => notices))
+      await tellStaff(trx, uuid, kind, message);
     await sql`
-      with written as (
-        insert into staff_notice (kind, session_uuid, message)
-        select kind, uuid, message from json_to_recordset(${JSON.stringify(notices)}::json) as notice (kind text, uuid uuid, message text)
-        where not exists (select from staff_notice earlier
-          where earlier.session_uuid = uuid and earlier.kind = notice.kind and earlier.message = notice.message)
-      ), ${locked(done.map(({ row }) => row))}
+      with ${locked(done.map(({ row }) => row))}
       update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,
         due_since = case when crm_delivery.revision = told.revision then null else coalesce(due_since, now()) end,
         due_at = case when crm_delivery.revision = told.revision then null else now() end
@@ -212,14 +214,11 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
   });
 }
 
-/**
- * Somebody of whom HubSpot is not told until staff have acted on `reason`. `notice` is a notice to staff about a join; absent if staff
- * learn of it in another way.
- */
+/** Somebody of whom HubSpot is not told until staff have acted on `reason`, with a notice if they learn of it in no other way. */
 export interface Refused {
   personId: number;
   reason: string;
-  notice?: { kind: string; uuid: string; message: string } | undefined;
+  notice?: JoinNotice;
 }
 
 /** With this begins the reason of who names a contact that HubSpot never had. */

@@ -9,12 +9,10 @@ import { wordsWith } from '../session/words.ts';
 import { requireSameAccount } from './account.ts';
 import { moveContacts } from './followMerges.ts';
 import type { CrmContact } from './hubspot/answers.ts';
+import { LARGEST_PAGE } from './hubspot/client.ts';
 import { crmValue, isMember, mergedIds, readProperties, toProfile } from './hubspot/properties.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { lockPersons } from './joinPersons.ts';
-
-/** HubSpot's largest batch. */
-const BATCH = 100;
 
 /** Our mirror of HubSpot's contacts, and HubSpot. */
 export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
@@ -31,8 +29,8 @@ export async function lookAtContacts(
   const { database, hubspot, society } = mirror;
   const { fields } = society.crm;
   const all = new Map<string, CrmContact>();
-  for (let from = 0; from < ids.length; from += BATCH) {
-    const asked = ids.slice(from, from + BATCH);
+  for (let from = 0; from < ids.length; from += LARGEST_PAGE) {
+    const asked = ids.slice(from, from + LARGEST_PAGE);
     const found = await hubspot.readContacts(asked, [...readProperties(fields), ...more], timeoutMs);
     await keepContacts(database, fields, found);
     await forgetContacts(

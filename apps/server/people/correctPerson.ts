@@ -14,7 +14,8 @@ import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { country } from '../join/submitDetails.ts';
-import { dueLetters } from '../letters/dueLetters.ts';
+import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
+import { revokePasses } from '../pass/revoke.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
@@ -54,16 +55,6 @@ export interface Correction {
   confirmations: number;
 }
 
-/** How a person is corrected. */
-interface Wanted {
-  /** What was shown. */
-  seen: Correction;
-  /** Whether the confirmations are sent again. */
-  resends: boolean;
-  /** Whether a letter to the former email says that it was changed. */
-  tellsFormer?: boolean;
-}
-
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
 export class NotCorrectable extends Error {
   readonly errors: Partial<Record<CorrectableField, string>>;
@@ -87,7 +78,8 @@ export async function previewCorrection(
 
 /**
  * Corrects a person as staff or the joiner have seen it in `seen` ({@link previewCorrection}). What follows:
- * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again;
+ * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again, and with
+ *   `tellsFormer` a letter to the former email says that it was changed;
  * - joins that are not paid, whose typed details are corrected as well;
  * - if the email changes: links in letters end, since who had the old address may have them, and a contact that HubSpot had under
  *   the old address says nothing of the purchases any more;
@@ -100,7 +92,7 @@ export async function correctPerson(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends, tellsFormer = false }: Wanted,
+  { seen, resends, tellsFormer = false }: { seen: Correction; resends: boolean; tellsFormer?: boolean },
 ): Promise<Correction> {
   const year = deps.now().getFullYear();
   const planned = await plan(deps.database, personId, change, year);
@@ -143,8 +135,13 @@ export async function correctPerson(
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);
-        await endLinks(trx, deps, joins);
-        await retryRefused(trx, joins);
+        // Who reads the old address may have the links in letters, those that are still to be sent included.
+        await revokePasses(trx, joinsOfPerson, deps.now());
+        const isTheirs = sql`session_uuid = any(${joins}::uuid[])`;
+        await sql`
+          update letter set withdrawn_at = now()
+          where ${isTheirs} and email is not null and sent_at is null and withdrawn_at is null`.execute(trx);
+        await retryRefused(trx, sql`${isTheirs} and email is null`);
       }
       if (tellsFormer && former && isProviderEmail(former))
         await dueLetters(trx, deps, [
@@ -189,33 +186,6 @@ async function tellOfLikelySame(trx: Kysely<Tables>, joins: readonly string[]): 
     trx,
   );
   if (rows[0]) await tellOfTwice(trx, rows[0].uuid, await othersOfPayer(trx, rows[0].uuid));
-}
-
-/** Ends the links in letters of these joins, those that are still to be sent included: who reads the old address may have them. */
-async function endLinks(
-  trx: Kysely<Tables>,
-  { now }: Pick<Deps, 'now'>,
-  joins: readonly string[],
-): Promise<void> {
-  await sql`
-    insert into pass (session_uuid, revoked_at) select uuid, ${now()}::timestamptz from unnest(${joins}::uuid[]) as uuid
-    on conflict (session_uuid) do update set revoked_at = excluded.revoked_at, code_hash = null, code_browser = null, code_expires_at = null`.execute(
-    trx,
-  );
-  await sql`
-    update letter set withdrawn_at = now()
-    where session_uuid = any(${joins}::uuid[]) and email is not null and sent_at is null and withdrawn_at is null`.execute(
-    trx,
-  );
-}
-
-/** Sends the letters again that the former address refused. */
-async function retryRefused(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
-  await sql`
-    update letter set refusal = null, attempts = 0, next_try_at = now(), due_at = now()
-    where session_uuid = any(${joins}::uuid[]) and refusal is not null and sent_at is null and email is null`.execute(
-    trx,
-  );
 }
 
 /** SQL for whether a confirmation was sent, or is at this moment on its way, perhaps to the former email. */

@@ -51,7 +51,7 @@ export interface ExistingProperty extends CrmProperty {
 
 export type HubspotClient = ReturnType<typeof hubspotClient>;
 
-/** The most contacts in one page of a list or a search. */
+/** The most contacts in one batch, or in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
 /** The slowest upload (bytes per ms, so 50 KB/s) that does not time out. */
 const SLOWEST_BYTES_PER_MS = 50;
@@ -188,10 +188,7 @@ export function hubspotClient(
     listContacts: (from: string | null) => list(false, from),
     /** Returns one page of the ids of deleted contacts. */
     deletedContacts: (from: string | null) => list(true, from),
-    /**
-     * Returns one page of the ids of the contacts that changed at or after `since`, in the order of their ids: since an id never
-     * changes, no contact that changes meanwhile is missed.
-     */
+    /** Returns one page of the ids of contacts changed at or after `since`, in the order of their ids, which never change. */
     async changedContacts(since: Date, from: string | null): Promise<ContactPage> {
       const filters = [
         { propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) },
@@ -202,8 +199,8 @@ export function hubspotClient(
       return { ids, after: ids.length < LARGEST_PAGE ? null : ids.at(-1)! };
     },
     /**
-     * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call
-     * `findFile` first. If reading `bytes` fails, rejects with that error.
+     * Uploads a file that only staff can see, and returns its id. A file of the same path stays, so call `findFile` first. If reading
+     * `bytes` fails, rejects with that error.
      */
     async uploadFile({ path, mediaType, sizeBytes, bytes }: CrmFile): Promise<string> {
       // This listener must be added before the first `await`, because an `error` event without a listener would end the process.
@@ -261,8 +258,7 @@ export function hubspotClient(
     },
     /**
      * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Also resolves if the contact does not exist.
-     * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
-     * {@link CrmDenied} if the token lacks the permission.
+     * Takes an id: HubSpot would put an unknown email on a list of emails that can never be added again.
      */
     // https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/basic/post-crm-v3-objects-contacts-gdpr-delete
     async eraseContact(id: string): Promise<void> {
@@ -275,7 +271,7 @@ export function hubspotClient(
     },
     getProperties,
     /** Returns the names of all contact properties; null as for {@link getProperties}. */
-    async getPropertyNames(): Promise<Set<string> | null> {
+    getPropertyNames: async () => {
       const found = await getProperties();
       return found && new Set(found.map(({ name }) => name));
     },
@@ -289,10 +285,7 @@ export function hubspotClient(
       const body = { ...property, options: options.length > 0 ? options : undefined };
       await call(answers.property, 'POST', contactProperties, { body });
     },
-    /**
-     * Asks whether the token may write contacts, with a call that writes nothing. Resolves if it may; throws {@link CrmDenied} if
-     * not.
-     */
+    /** Asks whether the token may write contacts, with a call that writes nothing. Throws {@link CrmDenied} if not. */
     async mayWrite(): Promise<void> {
       try {
         await call(answers.anything, 'POST', `${contacts}/batch/update`, { body: { inputs: [] } });

@@ -89,10 +89,7 @@ export function refusalOf(call: string, error: unknown, status = 207): Refusal {
   };
 }
 
-/**
- * Returns the trouble of an error. Its code is that of the first error that has a code, otherwise the name of the limit that was
- * reached, otherwise the category; `param` is the property that this first error names.
- */
+/** Returns the trouble of an error: the code and property of its first detail with a code, otherwise its limit or category. */
 function troubleOf(call: string, status: number, said: SaidError, requestId: string | null = null) {
   const first = said.errors?.find(({ code }) => code !== undefined);
   const code = first?.code ?? said.policyName ?? said.category ?? null;
