@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { compareNames, projectNew } from '#core/crmProjection.ts';
+import { compareNames, isOurs, projectNew, withoutEmail } from '#core/crmProjection.ts';
 import { likenessOf } from '#core/personKeys.ts';
 import type { Deps } from '../deps.ts';
 import { alikeTo } from '../session/alike.ts';
@@ -14,11 +14,11 @@ import {
   refuse,
   UNKNOWN_CONTACT,
 } from './deliveries.ts';
-import { isThere, keepContacts, lookAtContacts, wasAtHubspot } from './followContacts.ts';
+import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
-import { namesAt, neededProperties, readProperties } from './hubspot/properties.ts';
+import { namesAt, neededProperties } from './hubspot/properties.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
-import { conclude, isOurs, type Sent, withoutEmail, write } from './writeContacts.ts';
+import { conclude, type Sent, write } from './writeContacts.ts';
 
 /**
  * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot has a contact with the
@@ -27,18 +27,17 @@ import { conclude, isOurs, type Sent, withoutEmail, write } from './writeContact
  */
 export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const { fields } = deps.society.crm;
-  const complete: Delivery[] = [];
-  const nameless: Delivery[] = [];
-  const done: Delivered[] = [];
-  for (const row of rows) {
-    const { own, isDeleted } = row;
+  const {
+    complete = [],
+    nameless = [],
+    done = [],
+  } = Object.groupBy(rows, ({ own, isDeleted }) => {
     const holds = own.holdsMembership || own.holdsUpgrade;
     // A contact that was deleted is made anew for those alone who hold something.
-    if (own.details && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
-    else if (holds) nameless.push(row);
-    else done.push(nothingToTell(row));
-  }
-  await delivered(deps, done);
+    if (own.details && own.joins.length > 0 && (holds || !isDeleted)) return 'complete';
+    return holds ? 'nameless' : 'done';
+  });
+  await delivered(deps, done.map(nothingToTell));
   const attached = await contactsOfAlike(deps, complete);
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
@@ -86,21 +85,16 @@ async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void
   const { fields } = society.crm;
   const { row } = change;
   const named = outcome?.kind === 'conflict' ? outcome.id : null;
-  const wanted = [...neededProperties(fields), ...readProperties(fields)];
   const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
-  const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
+  const found = await lookAtContacts(deps, id === undefined ? [] : [id], { more: neededProperties(fields) });
+  const existing = found.get(id!);
   // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
   if (!existing) return postpone(deps, [row], { perhapsRecord: true });
-  const isOwn = isOurs(deps, change, existing);
+  const isOwn = isOurs(fields, row.own, change, existing);
   if (isOwn || (await isLikelyTheirs(deps, row, existing))) {
-    const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
-      deps.database,
-    );
-    if (!isOwn && mirrored.length === 0)
-      await keepContacts(deps.database, fields, new Map([[existing.id, existing]]));
     await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
     await postpone(deps, [row]);
-  } else await conclude(deps, await write(deps, [withoutEmail(deps, change)]));
+  } else await conclude(deps, await write(deps, [withoutEmail(fields, change)]));
 }
 
 /** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
@@ -124,10 +118,9 @@ async function isLikelyTheirs(
 }
 
 /**
- * Decides about persons of whom HubSpot could not be told since their contact is not there, after a look at where it is now. Who was
- * merged, has a contact again or gets a new one is due at once; but who is paying waits a minute, since they cannot be moved until the
- * payment has ended. Refused is who names a contact that HubSpot never had, or has neither a contact nor student details, as after a
- * link to a contact that was deleted later: staff can merge them with a contact.
+ * Decides about persons whose contact is not there, after a look at where it is now. Who was merged, has a contact again or gets a new
+ * one is due at once; who is paying in a minute, since they are not moved before. Refused is who names a contact that HubSpot never had,
+ * or has neither a contact nor student details, as after a link to a contact that was deleted later.
  */
 export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<void> {
   if (lost.length === 0) return;
@@ -138,10 +131,7 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
     deps,
     named.map(({ id }) => id),
   );
-  const { rows: now } = await sql<{
-    id: number;
-    place: 'moved' | 'paying' | 'unknown' | 'there' | 'nowhere';
-  }>`
+  const { rows: now } = await sql<{ id: number; place: string }>`
     select id, case
       when merged_into is not null and not exists (select from join_session where person_id = person.id) then 'moved'
       when merged_into is not null then 'paying'
@@ -149,20 +139,19 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
       when contact_id is not null and deleted_at is null or found_contact_id is not null then 'there'
       else 'nowhere' end as place
     from person where ${isLost}`.execute(deps.database);
-  const places = Map.groupBy(lost, ({ personId, contactId }) => {
-    const place = now.find(({ id }) => id === personId)?.place;
+  const places: Partial<Record<string, Delivery[]>> = Object.groupBy(lost, ({ personId, contactId }) => {
+    const place = now.find(({ id }) => id === personId)?.place ?? 'moved';
     // Who had a contact may get a new one.
     return place === 'nowhere' && contactId !== null ? 'there' : place;
   });
-  await delivered(deps, (places.get('moved') ?? []).map(nothingToTell));
-  await postpone(deps, places.get('there') ?? []);
-  await refuse(deps, [
-    ...(places.get('unknown') ?? []).map(({ personId, contactId }) => ({
-      personId,
-      reason: `${UNKNOWN_CONTACT} ${contactId}.`,
-    })),
-    ...(places.get('nowhere') ?? []).map(refusalOfNameless),
-  ]);
+  const { moved = [], there = [], unknown = [], nowhere = [] } = places;
+  const unknownToHubspot = ({ personId, contactId }: Delivery): Refused => ({
+    personId,
+    reason: `${UNKNOWN_CONTACT} ${contactId}.`,
+  });
+  await delivered(deps, moved.map(nothingToTell));
+  await postpone(deps, there);
+  await refuse(deps, [...unknown.map(unknownToHubspot), ...nowhere.map(refusalOfNameless)]);
 }
 
 export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });

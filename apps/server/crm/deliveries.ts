@@ -15,7 +15,7 @@ import { isAttached, isTeller } from './hubspotIsToHear.ts';
 const LONGEST_BACKOFF_SECONDS = 60;
 /** How many times a person may fail before they are sent in smaller batches. */
 const FULL_TRIES = 2;
-/** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
+/** What the mirror has of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 
 /** A person whom HubSpot is to be told of, with all that decides what is written. */
@@ -26,22 +26,16 @@ export interface Delivery extends ToldContact {
   contactId: string | null;
   /** Whether HubSpot has deleted the person's contact. */
   isDeleted: boolean;
-  /** The staff-facing name of the delivery: the newest join that was paid or, if none was, the newest; null if there is none. */
+  /** The join that names the delivery to staff: the last that was paid, otherwise the newest; null if there is none. */
   uuid: string | null;
-  /**
-   * Whether the contact may have been a member in HubSpot already when it paid: the mirror says so, or its copy was out of date, as in
-   * an outage. False once we have told a status.
-   */
+  /** Whether HubSpot may have said member already when they paid: the mirror says so, or was out of date. False once we told a status. */
   mayHaveBeenMember: boolean;
 }
 
 /** SQL for a subquery of the ids of those who are attached to the query's `contact`. */
 const attached = sql`(select attached.id from person attached where attached.found_contact_id = contact.id and ${isAttached('attached')})`;
 
-/**
- * SQL for {@link Told} as JSON, of persons together (`persons` is SQL for a subquery of ids) and the joins of theirs that meet a
- * condition. The details are those of the query's `owner`.
- */
+/** SQL for {@link Told} of persons (SQL for a subquery of ids) and those joins of theirs that meet a condition, with the details of `owner`. */
 const told = (persons: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql<Told>`(
   with persons (id) as ${persons}, own as (select join_session.* from persons join join_session on person_id = persons.id where ${which}),
     money as (
@@ -79,9 +73,8 @@ const columns = sql`delivery.person_id as "personId", revision, sent, contact.id
 const contactOf = sql`lateral (select case when owner.deleted_at is null then owner.contact_id end as id) as contact`;
 
 /**
- * Takes a batch of persons who are due and all have a contact, or have none. Taking one postpones it by a minute, so that it is due
- * again if this process dies. One that failed repeatedly is taken in ever smaller batches, and finally alone: one that HubSpot cannot
- * process must not delay others. `size` is that of a full batch.
+ * Takes a batch of persons who are due and all have a contact, or have none. They are due again in a minute, in case this process
+ * dies. Who failed repeatedly is taken in ever smaller batches, and finally alone, to delay nobody else. `size` is that of a full batch.
  */
 export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: number }> {
   const isDue = sql`due_at <= now() and refusal is null`;
@@ -124,10 +117,7 @@ export async function readDelivery(deps: Deps, sessionUuid: string): Promise<Del
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/**
- * Adds the name for staff, and gives the known values the form's spelling ("Texas" for "TX"): otherwise a value that the joiner has not
- * changed would be sent because HubSpot spells it differently.
- */
+/** Adds the name for staff, and spells the known values as the form does ("Texas" for "TX"), so that what is unchanged is not sent. */
 function asShown(row: Delivery): Delivery {
   const joins = [...row.own.joins, ...row.attached.joins];
   const named = lastPaid(joins) ?? joins.at(-1);
@@ -151,8 +141,8 @@ export interface Delivered {
 }
 
 /**
- * Records which purchases HubSpot is about to be told, so that they are emptied if its answer is lost and they are nobody's when it is
- * tried again. Without `paidAt` the next try compares with what HubSpot has then.
+ * Records which purchases HubSpot is about to be told, in case its answer is lost: the next try empties what is nobody's by then. Without
+ * `paidAt` it compares with what HubSpot has.
  */
 export async function intend(deps: Deps, planned: readonly Delivered[]): Promise<void> {
   if (planned.length === 0) return;
@@ -239,9 +229,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 }
 
 /**
- * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. Each time that one is
- * taken counts as a try, and one with many tries is sent in smaller batches; if none of them can have caused the failure
- * (`perhapsRecord` is false), this try does not count.
+ * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. The try counts only if one
+ * of them can have caused the failure (`perhapsRecord`).
  */
 export async function postpone(
   deps: Deps,
@@ -265,10 +254,7 @@ export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<
     order by person_id for no key update)`;
 }
 
-/**
- * Forgets what HubSpot was told of purchases, if none is left at the contact: it stays there, and nothing here says any more that it
- * was ours. `persons` is SQL for ids.
- */
+/** Forgets what HubSpot was told of purchases, if none is left at the contact: there it stays. `persons` is SQL for ids. */
 export async function forgetSent(trx: Kysely<Tables>, persons: RawBuilder<unknown>): Promise<void> {
   await sql`
     update crm_delivery set sent = sent - ${[...joinFields]}::text[] from person owner

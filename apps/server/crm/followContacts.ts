@@ -43,9 +43,8 @@ export async function lookAtContacts(
 }
 
 /**
- * Writes contacts from HubSpot, by the ids that were asked for, into the mirror, with their invite codes, and follows contacts that
- * were merged into them. A status "member" from HubSpot is ignored in two cases: HubSpot has not yet been told that the membership bought here has ended; or
- * a join of ours told HubSpot so, and then only our memberships count.
+ * Writes contacts from HubSpot, by the ids that were asked for, into the mirror, with their invite codes, and follows merges. HubSpot's
+ * word that somebody is a member does not count if it is ours, or if we have yet to tell that the membership bought here has ended.
  */
 export async function keepContacts(
   database: Database,
@@ -105,16 +104,10 @@ export async function keepContacts(
 /** SQL: whether a query's `person` has a contact that is known neither as deleted nor as merged. */
 export const isThere = sql<boolean>`contact_id is not null and deleted_at is null and merged_into is null`;
 
-/**
- * SQL: whether HubSpot once had the contact of a query's `person`: the mirror has read the contact, or a join created it. A missing
- * contact that HubSpot never had (only an import or a link brought its id) does not count as deleted.
- */
+/** SQL: whether HubSpot once had the contact of a query's `person`. If not, an import or a link named it, and it is not deleted. */
 export const wasAtHubspot = sql<boolean>`(fetched_at is not null or made_contact)`;
 
-/**
- * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into such a contact and hold a membership
- * or upgrade become due to be sent, so that each member gets a new contact, with the member's documents.
- */
+/** Removes the personal data of contacts that HubSpot has deleted. Who holds something gets a new contact, with their documents. */
 async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select contact_id as id from person where contact_id = any(${ids}) and deleted_at is null and ${wasAtHubspot}`.execute(

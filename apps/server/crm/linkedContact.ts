@@ -8,10 +8,9 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. The id in a signed link
- * is proven: if HubSpot does not know the contact or cannot answer, the join continues with the id alone (a bare contact), the
- * joiner fills in the form, and after an outage the contact is read, since it is due to be told. The id in an unsigned link is only a guess:
- * throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
+ * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. With a signed link, which proves
+ * the id, the join goes on with the id alone, and after an outage the contact is read, since it is due to be told. The id in an unsigned
+ * link is a guess: throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
  */
 export async function linkedContact(
   deps: Deps,

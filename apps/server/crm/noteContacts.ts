@@ -13,7 +13,7 @@ export interface ContactOfPerson {
 }
 
 /**
- * Records the contacts of persons. One that was created is the person's, who takes over what the mirror has read of it; if it was
+ * Records the contacts of persons. One that was created is the person's, with all who were told of it meanwhile; if it was
  * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
  * Nobody is attached whose email was corrected, or who was merged, meanwhile.
  */
@@ -29,11 +29,11 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
       const { rows } = await sql<{
         before: string | null;
         isOthers: boolean;
-        isCorrected: boolean;
+        isSame: boolean;
         isMerged: boolean;
       }>`
         select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.made_contact and other.id <> person.id) as "isOthers",
-          details ->> 'personalEmail' is distinct from ${email} as "isCorrected", merged_into is not null as "isMerged"
+          details ->> 'personalEmail' is not distinct from ${email} as "isSame", merged_into is not null as "isMerged"
         from person where id = ${row.personId} and erased_at is null`.execute(trx);
       const [now] = rows;
       if (!now) continue;
@@ -41,7 +41,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         if (now.before === contactId) continue;
         const isKnown = await becomeContact(trx, row.personId, contactId, now.before);
         if (isKnown || now.isMerged) changed.push(row.personId);
-      } else if (!now.isCorrected && !now.isMerged) {
+      } else if (now.isSame && !now.isMerged) {
         await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
         await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);
         changed.push(row.personId);
@@ -52,8 +52,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
 }
 
 /**
- * Makes a contact that was created for a person theirs. `before` is their former contact, which HubSpot has deleted: its id goes on
- * naming the person. Returns whether the mirror had the contact, so that more may be told of it.
+ * Makes a contact that was created for a person theirs. `before` is their deleted one, whose id goes on naming them. Returns whether the
+ * mirror had the contact, so that more may be told of it.
  */
 async function becomeContact(
   trx: Transaction<Tables>,
@@ -61,13 +61,14 @@ async function becomeContact(
   contactId: string,
   before: string | null,
 ): Promise<boolean> {
-  const { rows } = await sql<{ id: number; profile: string; email: string | null; fetched_at: Date | null }>`
-    update person set contact_id = null where contact_id = ${contactId} and id <> ${personId}
-    returning id, profile::text, email, fetched_at`.execute(trx);
+  const { rows } = await sql<{ id: number }>`
+    update person set contact_id = null where contact_id = ${contactId} and id <> ${personId} returning id`.execute(
+    trx,
+  );
   const [read] = rows;
   await sql`
     update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
-      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null}
+      profile = '{}', email = null, fetched_at = null
     where id = ${personId}`.execute(trx);
   if (read) {
     await joinPersons(trx, { from: read.id, into: personId });

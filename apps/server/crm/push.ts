@@ -1,5 +1,4 @@
-import { type FieldRules, tellsPayment } from '#core/crmFields.ts';
-import { EMAIL, lastPaid, project } from '#core/crmProjection.ts';
+import { EMAIL, paidByMember, project } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { createAll, lookAgain } from './createContacts.ts';
@@ -9,7 +8,7 @@ import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
-import { crmValue, isMember, neededProperties } from './hubspot/properties.ts';
+import { neededProperties } from './hubspot/properties.ts';
 import { memberAlready } from './memberAlready.ts';
 import { conclude, write } from './writeContacts.ts';
 
@@ -21,9 +20,8 @@ export function startPushing(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Takes a batch of persons who are due, reads their contacts and writes what has changed. Other processes take others. Takes none while
- * requests to HubSpot are paused, a person is being erased or a join is being linked. Returns how many were taken, and whether that
- * was a full batch (`more`).
+ * Takes a batch of persons who are due, reads their contacts and writes what has changed; none while calls to HubSpot are paused or a
+ * person is being erased. Returns how many were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -40,8 +38,7 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
     if (rows[0]!.contactId === null) await createAll(work, rows);
     else await updateAll(work, rows);
   } catch (error) {
-    // If HubSpot refuses to read a batch, it does not say which contact is the reason. So somebody is refused only if they were alone
-    // in the batch.
+    // HubSpot does not say which contact of a batch it refuses to read, so only somebody who was alone is refused.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ personId: rows[0]!.personId, reason: error.message }]);
     else if (error instanceof CrmRefused) await postpone(deps, rows, { perhapsRecord: true });
@@ -51,10 +48,7 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
   return { taken: rows.length, more: rows.length === size };
 }
 
-/**
- * Updates existing contacts in one call, after one that reads them. A contact that is merged or deleted in between is answered under
- * another id, or not at all: its person stays due, and the next try reads where it is.
- */
+/** Updates existing contacts, after reading them. Who is merged or deleted in between stays due, and the next try reads where they are. */
 async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const more = [...neededProperties(deps.society.crm.fields), EMAIL];
   const ids = rows.map(({ contactId }) => contactId!);
@@ -76,25 +70,7 @@ async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
 /** Returns what is written into the contact of a person. `present` are the contact's properties in HubSpot. */
 function plan({ society }: Deps, row: Delivery, present: CrmContact['properties']): Delivered {
   const { fields } = society.crm;
-  const paid = lastPaid([...row.own.joins, ...row.attached.joins]);
-  const notices =
-    paid && wasMember(fields, row, paid.paidAt!, present)
-      ? [{ uuid: paid.uuid, ...memberAlready(paid.uuid, row.contactId!) }]
-      : [];
+  const paid = row.mayHaveBeenMember ? paidByMember(fields, row, present) : null;
+  const notices = paid ? [{ uuid: paid.uuid, ...memberAlready(paid.uuid, row.contactId!) }] : [];
   return { row, ...project(fields, row, present), notices };
-}
-
-/**
- * Whether the contact was a member in HubSpot before it paid. If HubSpot has the time of this payment, we have told the status, and the
- * server died before recording that.
- */
-function wasMember(
-  fields: FieldRules,
-  { mayHaveBeenMember, own, attached }: Delivery,
-  paidAt: string,
-  present: CrmContact['properties'],
-): boolean {
-  const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
-  const holds = own.holdsMembership || attached.holdsMembership;
-  return mayHaveBeenMember && holds && isMember(fields, present) && !tellsPayment(heldPaidAt, paidAt);
 }

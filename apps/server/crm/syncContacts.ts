@@ -31,9 +31,8 @@ export async function hasSynced(deps: Pick<Deps, 'database'>): Promise<boolean> 
 }
 
 /**
- * Reads the contacts that changed since the previous run from HubSpot into the mirror, those that were deleted, and at most `most`
- * others of the mirror in turn. The first run reads all contacts. The position is stored after each page, so that the next run resumes
- * an interrupted run. `progress` is called after each page.
+ * Reads the contacts that changed since the previous run into the mirror, those that were deleted, and in turn at most `most` others of
+ * the mirror; the first run reads all. An interrupted run is resumed by the next one. `progress` is called after each page.
  */
 export async function syncContacts(
   deps: Deps,

@@ -1,30 +1,9 @@
-import { contactFields } from '#core/contact.ts';
-import { type CrmField, type CrmValues, isSame } from '#core/crmFields.ts';
-import { EMAIL } from '#core/crmProjection.ts';
+import { EMAIL, isOurs, withoutEmail } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import { type Delivered, type Delivery, delivered, type Refused, refuse } from './deliveries.ts';
-import type { CrmContact } from './hubspot/answers.ts';
 import type { BatchOutcome } from './hubspot/batches.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
-
-/**
- * Whether we created the contact for this person, and the server died before recording that. True if the contact is younger than the
- * person's first join, and has all values of contact fields that would be written. A name alone proves nothing, since somebody else
- * may have typed it.
- */
-export function isOurs({ society }: Deps, { row, properties }: Delivered, existing: CrmContact): boolean {
-  const [first] = row.own.joins;
-  return (
-    first !== undefined &&
-    new Date(existing.createdAt) >= new Date(first.createdAt) &&
-    contactFields.every((field) => {
-      const { property } = society.crm.fields[field];
-      const value = property === null ? undefined : properties[property];
-      return value === undefined || isSame(existing.properties[property!] ?? '', value);
-    })
-  );
-}
 
 /** A change that was sent, and what HubSpot has answered of it; undefined if nothing. */
 export interface Sent {
@@ -33,9 +12,8 @@ export interface Sent {
 }
 
 /**
- * Sends the planned changes, which all update a contact or all create one. If HubSpot refuses an email, or another contact has it that
- * was corrected, sends the other properties without the email, and staff get a notice. Leaves out changes that were not sent because
- * HubSpot was unavailable.
+ * Sends the planned changes, which all update a contact or all create one. If HubSpot refuses an email, or another contact has a
+ * corrected one, sends the rest without it, and staff get a notice. Leaves out what was not sent since HubSpot was unavailable.
  */
 export async function write(deps: Deps, planned: readonly Delivered[]): Promise<Sent[]> {
   // Contacts without an email are sent alone: the results of a larger batch would not show which of them belongs to whom.
@@ -54,7 +32,7 @@ export async function write(deps: Deps, planned: readonly Delivered[]): Promise<
       sent.push({ change, outcome });
       continue;
     }
-    const rest = withoutEmail(deps, change);
+    const rest = withoutEmail(deps.society.crm.fields, change);
     try {
       const again = (await existingBeside(deps, rest)) ?? (await send(deps, [rest])).get(markOf(rest.row));
       if (again?.kind === 'written' && outcome && uuid !== null) {
@@ -73,10 +51,11 @@ export async function write(deps: Deps, planned: readonly Delivered[]): Promise<
 /** Looks for the contact without an email that we created for a person before the server died. */
 async function existingBeside(deps: Deps, change: Delivered): Promise<BatchOutcome | undefined> {
   const { contactId, own } = change.row;
-  const { property } = deps.society.crm.fields.personalEmail;
+  const { fields } = deps.society.crm;
+  const { property } = fields.personalEmail;
   if (contactId !== null || property === null) return;
   const found = await deps.hubspot.findByProperty(property, own.details!.personalEmail);
-  const made = found.find((existing) => isOurs(deps, change, existing));
+  const made = found.find((existing) => isOurs(fields, own, change, existing));
   return made && { kind: 'written', id: made.id };
 }
 
@@ -87,13 +66,6 @@ function send({ hubspot }: Deps, changes: readonly Delivered[]): Promise<Map<str
   return writes.some(({ id }) => id === null)
     ? hubspot.createContacts(writes)
     : hubspot.updateContacts(writes);
-}
-
-export function withoutEmail({ society }: Deps, planned: Delivered): Delivered {
-  const { [EMAIL]: _, ...properties } = planned.properties;
-  const isOther = ([field]: [string, string]) => society.crm.fields[field as CrmField].property !== EMAIL;
-  const sent = Object.fromEntries(Object.entries(planned.sent).filter(isOther)) as CrmValues;
-  return { ...planned, properties, sent };
 }
 
 function emailRefused(uuid: string, contactId: string): string {

@@ -131,7 +131,12 @@ export async function correctPerson(
           insert into join_event (session_uuid, step, cause, detail)
           select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
           from unnest(${joins}::uuid[]) as uuid`.execute(trx);
-        await tellOfLikelySame(trx, joins);
+        // They may be likely the same as somebody else who holds a membership, too.
+        const { rows: held } = await sql<{ uuid: string }>`
+          select uuid from join_session where ${joinsOfPerson} and ${joinHolds('uuid', 'membership')} order by paid_at limit 1`.execute(
+          trx,
+        );
+        for (const { uuid } of held) await tellOfTwice(trx, uuid, await othersOfPayer(trx, uuid));
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);
@@ -179,15 +184,6 @@ async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<voi
   await makeDue(sql`(select unnest(${ids}::bigint[]))`, { afterSeconds: 5 }).execute(trx);
 }
 
-/** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
-async function tellOfLikelySame(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ uuid: string }>`
-    select uuid from join_session where uuid = any(${joins}::uuid[]) and ${joinHolds('uuid', 'membership')} order by paid_at`.execute(
-    trx,
-  );
-  if (rows[0]) await tellOfTwice(trx, rows[0].uuid, await othersOfPayer(trx, rows[0].uuid));
-}
-
 /** SQL for whether a confirmation was sent, or is at this moment on its way, perhaps to the former email. */
 const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation'
   and (sent_at is not null or attempts > 0 and next_try_at > now() and refusal is null and withdrawn_at is null))`;
@@ -198,17 +194,14 @@ async function sendConfirmationsAgain(
   deps: Pick<Deps, 'config' | 'now'>,
   joins: readonly string[],
 ): Promise<void> {
-  const { rows } = await sql<{ sessionUuid: string; intentId: string }>`
-    select distinct session_uuid as "sessionUuid", split_part(occasion, ' ', 1) as "intentId" from letter
+  const at = deps.now().toISOString();
+  const { rows } = await sql<{ sessionUuid: string; occasion: string }>`
+    select distinct session_uuid as "sessionUuid", split_part(occasion, ' ', 1) || ' ' || ${at} as occasion from letter
     where session_uuid = any(${joins}::uuid[]) and ${isSentConfirmation}`.execute(trx);
   await dueLetters(
     trx,
     deps,
-    rows.map(({ sessionUuid, intentId }) => ({
-      kind: 'confirmation' as const,
-      sessionUuid,
-      occasion: `${intentId} ${deps.now().toISOString()}`,
-    })),
+    rows.map((row) => ({ kind: 'confirmation' as const, ...row })),
   );
 }
 

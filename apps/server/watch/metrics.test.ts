@@ -152,7 +152,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
   for (const statement of statements) await sql.raw(statement).execute(server.deps.database);
   const page = await scrape();
   const sizes = samplesOf(page).filter(({ series }) => series.startsWith('induct_queue_size'));
-  assert.equal(sizes.length, 7);
+  assert.equal(sizes.length, 6);
   assert.deepEqual(
     sizes.filter(({ value }) => value !== 0),
     [],

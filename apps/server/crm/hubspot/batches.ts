@@ -13,21 +13,13 @@ export interface BatchWrite {
   id: string | null;
   properties: Record<string, string>;
 }
-/**
- * The result for one contact:
- * - `written`: HubSpot has written it.
- * - `conflict`: another contact has the email. `id` is that contact's id, or null if HubSpot does not name it.
- * - `refused`: HubSpot refuses the values.
- */
+/** The result for one contact. `conflict`: another contact has the email, whose `id` is null if HubSpot does not name it. */
 export type BatchOutcome =
   | { kind: 'written'; id: string }
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
-/**
- * Maps each requested id to the contact that HubSpot returned for it. The id of a merged contact is mapped to the contact into
- * which it was merged.
- */
+/** Maps each requested id to the contact that HubSpot returned for it: of a merged contact the one into which it was merged. */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
   for (const contact of results)
@@ -46,9 +38,8 @@ export function refusedOutcome(
 }
 
 /**
- * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. An update
- * of a contact that is not there any more has no outcome, nor has one that the answer does not mention, as when the contact was
- * merged. If the answer does not mention a creation, the creation's outcome is a conflict without an id.
+ * Returns the outcome of each write by its mark. An update of a contact that is not there any more, or that the answer does not mention,
+ * as when the contact was merged, has none. A creation that the answer does not mention is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const byEmail = new Map(answer.results.map(({ id, properties }) => [properties.email?.toLowerCase(), id]));
