@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { twiceHeld } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { heldBy, tellOfHeldTwice, twiceHeld } from './heldTwice.ts';
+import { heldBy, tellOfHeldTwice } from './heldTwice.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { joinPersons, lockPersons } from './joinPersons.ts';
 

@@ -1,21 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { MembershipType } from '#core/product.ts';
+import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A join by which something is held. */
-export interface Held {
-  uuid: string;
-  type: MembershipType;
-}
-
-/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
-export interface HeldTwice {
-  uuid: string;
-  types: MembershipType[];
-  others: string[];
-}
-
+/** Returns by which joins a person holds something. */
 export async function heldBy(database: Kysely<Tables>, personId: number): Promise<Held[]> {
   const { rows } = await sql<Held>`
     select session_uuid::text as uuid, type from membership
@@ -23,20 +11,9 @@ export async function heldBy(database: Kysely<Tables>, personId: number): Promis
   return rows;
 }
 
-/** Returns the joins of one person by which a type is held that another person holds, too. */
-export function twiceHeld(from: readonly Held[], into: readonly Held[]): HeldTwice[] {
-  const isTwice = ({ type }: Held) => into.some((theirs) => theirs.type === type);
-  return [...Map.groupBy(from.filter(isTwice), ({ uuid }) => uuid)].map(([uuid, held]) => {
-    const types = held.map(({ type }) => type);
-    const others = into.flatMap((theirs) => (types.includes(theirs.type) ? [theirs.uuid] : []));
-    return { uuid, types, others: [...new Set(others)] };
-  });
-}
-
 /**
- * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types
- * (between the texts `begin` and `bought`) and the joins, and has the command that refunds the join `uuid`. The same joins get
- * only one notice, whatever its `kind`.
+ * Writes a notice to staff that several joins of one contact hold the same types of membership, which are named between the texts `begin`
+ * and `bought`, with the command that refunds the join `uuid`. The same joins get only one notice, whatever its `kind`.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { type CrmValues, MEMBER } from '#core/crmFields.ts';
 import { projectBefore } from '#core/crmProjection.ts';
-import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
+import { type Held, type HeldTwice, type Holdings, isMemberByHubspotAlone, twiceHeld } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
 import { wasAtHubspot } from '../crm/followContacts.ts';
-import { type Held, type HeldTwice, tellOfHeldTwice, twiceHeld } from '../crm/heldTwice.ts';
+import { tellOfHeldTwice } from '../crm/heldTwice.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
 import {
