@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { FieldRules } from '#core/crmFields.ts';
-import { MEMBER } from '#core/crmFields.ts';
+import { type FieldRules, MEMBER } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Deps } from '../deps.ts';

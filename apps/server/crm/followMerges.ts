@@ -38,13 +38,7 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
     await sql`update person set merged_into = null where id = ${into} and merged_into = ${from}`.execute(trx);
     await sql`update person set found_contact_id = ${present} where found_contact_id = ${old}`.execute(trx);
     const twice = twiceHeld(await heldBy(trx, from), await heldBy(trx, into));
-    const { rows: joins } = await sql<{ uuid: string }>`
-      select uuid::text from join_session where person_id = ${from} and paying_since is null`.execute(trx);
-    await joinPersons(
-      trx,
-      { from, into },
-      joins.map(({ uuid }) => uuid),
-    );
+    await joinPersons(trx, { from, into });
     await sql`
       update person set profile = '{}', email = null, is_member = false, deleted_at = null
       where id = ${from}`.execute(trx);

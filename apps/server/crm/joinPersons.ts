@@ -50,15 +50,17 @@ export async function moveRows(
 }
 
 /**
- * Joins two persons: all that is `from`'s becomes `into`'s, and `from`, with whoever was joined with them before, leads to `into`.
- * `joins` are those of `from`'s that move; all if it is absent. Of whom nothing was paid gets the details of a person who has paid;
- * of whom nothing is known those of anybody.
+ * Joins two persons: all that is `from`'s becomes `into`'s, and `from`, with whoever was joined with them before, leads to `into`. Who has
+ * not paid gets the details of one who has, who has none those of anybody. A join that is being paid stays, if its contact can be
+ * followed later.
  */
 export async function joinPersons(
   trx: Kysely<Tables>,
   { from, into }: { from: number; into: number },
-  joins?: string[],
 ): Promise<void> {
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid::text from join_session join person on person.id = person_id
+    where person.id = ${from} and (paying_since is null or contact_id is null)`.execute(trx);
   const hasPaid = (id: number) =>
     sql`exists (select from join_session where person_id = ${id} and state = 'paid')`;
   const isTaken = sql`own.details is not null and (person.details is null or ${hasPaid(from)} and not ${hasPaid(into)})`;
@@ -66,7 +68,7 @@ export async function joinPersons(
     update person set details = case when ${isTaken} then own.details else person.details end,
       likeness = case when ${isTaken} then own.likeness else person.likeness end, words = ${wordsWith(sql`own.words`)}
     from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
-  await moveRows(trx, { from, into }, joins && { joins });
+  await moveRows(trx, { from, into }, { joins: rows.map(({ uuid }) => uuid) });
   await sql`
     update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
     where id = ${from} or merged_into = ${from}`.execute(trx);

@@ -78,8 +78,8 @@ function emailTaken(uuid: string, contactId: string, otherId: string | null): st
 }
 
 /**
- * Records what HubSpot has taken, and refuses the persons whose values it does not take. New contacts are to be recorded before any
- * further call to HubSpot: after a crash, a contact that was created without its email could not be found by it.
+ * Records what HubSpot has taken, and refuses whose values it does not take. To be called before any further call to HubSpot: after a
+ * crash, a new contact without its email could not be found by it.
  */
 export async function conclude(deps: Deps, sent: readonly Sent[]): Promise<void> {
   const written: Delivered[] = [];

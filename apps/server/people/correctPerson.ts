@@ -39,16 +39,10 @@ export const correctable = [
 export type CorrectableField = (typeof correctable)[number];
 export type Change = Partial<Record<CorrectableField, string>>;
 
-/** One field of a correction, with its value before and after. */
-export interface Corrected {
-  field: CorrectableField;
-  from: string;
-  to: string;
-}
-
 /** What a correction does: shown before, and returned after. */
 export interface Correction {
-  fields: Corrected[];
+  /** The fields that change, with their values before and after. */
+  fields: { field: CorrectableField; from: string; to: string }[];
   /** The uuids of the person's joins. */
   joins: string[];
   /** How many confirmations were sent and can be sent again. */
@@ -205,20 +199,8 @@ async function sendConfirmationsAgain(
   );
 }
 
-/**
- * Returns the details before and after a correction, and what it does. Throws {@link NotCorrectable}, and {@link ChangedMeanwhile} if the
- * person was merged.
- */
-async function plan(
-  database: Kysely<Tables>,
-  personId: number,
-  change: Change,
-  currentYear: number,
-): Promise<{
-  before: { details: StudentDetails; isPaid: boolean };
-  after: StudentDetails;
-  correction: Correction;
-}> {
+/** Returns the details before and after a correction, and what it does. Throws {@link ChangedMeanwhile} if the person was merged. */
+async function plan(database: Kysely<Tables>, personId: number, change: Change, currentYear: number) {
   const { rows } = await sql<{
     details: StudentDetails | null;
     profile: ContactProfile;
@@ -254,11 +236,9 @@ async function plan(
     fields.flatMap(({ field }) => (all[field] ? [[field, all[field]]] : [])),
   ) as NotCorrectable['errors'];
   if (Object.keys(errors).length > 0) throw new NotCorrectable(Object.values(errors).join(' '), errors);
-  return {
-    before: { details: before, isPaid: row.isPaid },
-    after,
-    correction: { fields, joins: row.joins, confirmations: row.confirmations },
-  };
+  const { isPaid, joins, confirmations } = row;
+  const correction: Correction = { fields, joins, confirmations };
+  return { before: { details: before, isPaid }, after, correction };
 }
 
 /** Returns what a contact's record says, in the fields of the student details, and in the names that the form has. */

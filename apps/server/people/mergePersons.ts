@@ -61,9 +61,9 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
 }
 
 /**
- * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}): joins, memberships, invitations
- * and documents move to the person that remains, and what was bought is written into that person's contact in HubSpot. What was
- * written into another contact before is emptied there. For a day {@link unmergePersons} can undo it. Throws {@link NotMergeable}.
+ * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}). What was bought is written into the
+ * contact of the person that remains, and emptied in another one. For a day {@link unmergePersons} can undo it. Throws
+ * {@link NotMergeable}.
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await deps.database.transaction().execute(async (trx) => {
@@ -111,8 +111,8 @@ export async function previewUnmerge(
 }
 
 /**
- * Undoes a merge of the last day. What the contact that remained said of its person before is written there first. Returns a sentence
- * for staff if HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
+ * Undoes a merge of the last day. What the contact that remained said before is written there first. Returns a sentence for staff if
+ * HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
 export async function unmergePersons(deps: Deps, personId: number): Promise<string | null> {
   const seen = await lastMerge(deps.database, personId);

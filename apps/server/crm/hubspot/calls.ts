@@ -30,11 +30,10 @@ type Call<Absent> = <T>(
 ) => Promise<T | Absent>;
 
 /**
- * Returns functions that call HubSpot and parse its answer by a shape. Each call has a timeout and takes a token from the shared
- * budget. If there is no token, a call for a joiner fails at once, and a call of background work waits. Throws CrmUnavailable,
- * CrmDenied or CrmRefused, and reports failures to `tell`. An answer that does not match the shape counts as a failure of HubSpot,
- * since another server may have sent it. `callAboutOne` is for a call about a single record: null if HubSpot answers that the record
- * does not exist (404).
+ * Returns functions that call HubSpot and parse its answer by a shape. Each call takes a token from the shared budget; if there is none,
+ * a call for a joiner fails at once, and background work waits. They throw CrmUnavailable, CrmDenied or CrmRefused, and report failures
+ * to `tell`. An answer of another shape counts as a failure, since another server may have sent it. `callAboutOne` returns null if
+ * HubSpot answers that the record does not exist (404).
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -108,10 +107,7 @@ export function hubspotCalls(
   };
 }
 
-/**
- * Returns a call's name for the log and the metrics. Ids, emails and file names in it are replaced by `:id`, and the query is left
- * out. The version of the API stays.
- */
+/** Returns a call's name for the log and the metrics, without the query, and with `:id` for ids, emails and file names. */
 export function nameOf(method: Method, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${named!.replace(/\/(?!v\d\/|\d{4}-\d{2}\/)[^/]*[\d%@][^/]*/g, '/:id')}`;

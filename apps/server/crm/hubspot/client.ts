@@ -89,13 +89,9 @@ export function hubspotClient(
   }
 
   async function list(isArchived: boolean, after: string | null): Promise<ContactPage> {
-    const page = {
-      archived: String(isArchived),
-      limit: String(LARGEST_PAGE),
-      ...(after !== null && { after }),
-    };
-    const path = `${contacts}?${new URLSearchParams(page)}`;
-    const { results, paging } = await call(answers.page, 'GET', path);
+    const query = new URLSearchParams({ archived: String(isArchived), limit: String(LARGEST_PAGE) });
+    if (after !== null) query.set('after', after);
+    const { results, paging } = await call(answers.page, 'GET', `${contacts}?${query}`);
     return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
   }
 
@@ -252,7 +248,6 @@ export function hubspotClient(
       return results.find(holds)?.id ?? null;
     },
     /** Deletes a note but not its file. Also resolves if the note does not exist. */
-    // https://developers.hubspot.com/docs/api-reference/crm-notes-v3/basic/delete-crm-v3-objects-notes-noteId
     async deleteNote(id: string): Promise<void> {
       await callAboutOne(answers.nothing, 'DELETE', `${notes}/${encodeURIComponent(id)}`);
     },

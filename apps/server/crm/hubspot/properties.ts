@@ -1,7 +1,6 @@
 import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { type ContactField, contactFields } from '#core/contact.ts';
-import type { CrmField, FieldRules } from '#core/crmFields.ts';
-import { MEMBER } from '#core/crmFields.ts';
+import { type CrmField, type FieldRules, MEMBER } from '#core/crmFields.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../../platform/database/types.ts';
@@ -56,10 +55,7 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
-/**
- * Returns a contact's profile with its values in the form's spelling ("Texas" for "TX"), so that profile and details can
- * be compared.
- */
+/** Returns a contact's profile in the form's spelling ("Texas" for "TX"), so that profile and details can be compared. */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
 ): Partial<Record<ContactField, string>> {
