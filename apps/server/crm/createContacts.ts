@@ -81,11 +81,10 @@ async function contactsOfAlike(deps: Deps, rows: readonly Delivery[]): Promise<C
 
 /** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
 async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void> {
-  const { hubspot, society } = deps;
-  const { fields } = society.crm;
+  const { fields } = deps.society.crm;
   const { row } = change;
   const named = outcome?.kind === 'conflict' ? outcome.id : null;
-  const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
+  const id = named ?? (await deps.hubspot.findByEmail(emailOf(row)))?.id;
   const found = await lookAtContacts(deps, id === undefined ? [] : [id], { more: neededProperties(fields) });
   const existing = found.get(id!);
   // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.

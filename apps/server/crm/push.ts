@@ -54,15 +54,13 @@ async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const ids = rows.map(({ contactId }) => contactId!);
   const present = await lookAtContacts(deps, ids, { more });
   const isThere = ({ contactId }: Delivery) => present.get(contactId!)?.id === contactId;
-  const lost = rows.filter((row) => !isThere(row));
+  const { there = [], lost = [] } = Object.groupBy(rows, (row) => (isThere(row) ? 'there' : 'lost'));
   await lookAgain(deps, lost);
-  const planned = rows.filter(isThere).map((row) => plan(deps, row, present.get(row.contactId!)!.properties));
-  const isChange = (one: Delivered) => Object.keys(one.properties).length > 0;
-  const changes = planned.filter(isChange);
-  await delivered(
-    deps,
-    planned.filter((one) => !isChange(one)),
+  const planned = there.map((row) => plan(deps, row, present.get(row.contactId!)!.properties));
+  const { changes = [], nothing = [] } = Object.groupBy(planned, ({ properties }) =>
+    Object.keys(properties).length > 0 ? 'changes' : 'nothing',
   );
+  await delivered(deps, nothing);
   await intend(deps, changes);
   await conclude(deps, await write(deps, changes));
 }
