@@ -54,12 +54,11 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
   });
   if (planned.length > 0) await requireSameAccount(deps);
   const sent = await write(deps, planned);
-  const isTaken = ({ outcome }: Sent) => outcome?.kind === 'conflict';
-  await conclude(
-    deps,
-    sent.filter((one) => !isTaken(one)),
+  const { taken = [], others = [] } = Object.groupBy(sent, ({ outcome }) =>
+    outcome?.kind === 'conflict' ? 'taken' : 'others',
   );
-  for (const one of sent.filter(isTaken)) await createBeside(deps, one);
+  await conclude(deps, others);
+  for (const one of taken) await createBeside(deps, one);
   await lookAgain(deps, nameless);
 }
 

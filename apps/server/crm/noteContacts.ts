@@ -32,7 +32,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         isSame: boolean;
         isMerged: boolean;
       }>`
-select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.id <> person.id and (other.made_contact
+        select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.id <> person.id and (other.made_contact
             or exists (select from join_session where join_session.person_id = other.id)
             or exists (select from invitation where invitation.person_id = other.id))) as "isOthers",
           details ->> 'personalEmail' is not distinct from ${email} as "isSame", merged_into is not null as "isMerged"
