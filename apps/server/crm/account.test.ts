@@ -67,7 +67,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   assert.match(erased.out, sentence);
 
   assert.deepEqual(await rows(), before);
-  assert.equal((await hubspot.listContacts(null)).contacts.length, 0);
+  assert.equal((await hubspot.listContacts(null)).ids.length, 0);
   const { rows: notices } = await sql<{ message: string }>`
     select message from staff_notice where kind = 'other_hubspot_account'`.execute(server.background);
   assert.equal(notices.length, 1);
@@ -93,7 +93,7 @@ test('with a token of another account no contact counts as deleted, none is crea
     server.background,
   );
   await pushDue(work);
-  assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
+  assert.equal((await hubspot.listContacts(null)).ids.length, 1);
 });
 
 test('a token that may not ask for its account is not checked, and contacts are created', async (t) => {

@@ -6,17 +6,18 @@ import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { OtherAccount } from './hubspot/errors.ts';
 
-type OfAccount = Pick<Deps, 'database' | 'hubspot'>;
-
 /**
- * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts: there, every
- * contact would seem to be deleted. Must be called before anything is done because a contact is missing, and before contacts are
- * created. The first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
+ * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts, which would all
+ * seem to be deleted there. To be called before anything is done because a contact is missing, and before contacts are created. The
+ * first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
  */
-export async function requireSameAccount({ database, hubspot }: OfAccount): Promise<void> {
+export async function requireSameAccount({
+  database,
+  hubspot,
+}: Pick<Deps, 'database' | 'hubspot'>): Promise<void> {
   const { kept, present } = await accountsOf(database, hubspot);
   if (present === null || kept === present) return;
-  const message = otherAccount(kept, present);
+  const message = `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${present}, and the contacts in this database are of account ${kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${kept}, and restart the servers. If the society has moved to account ${present}: npm run operator -- contacts account ${present}`;
   await tellStaff(database, null, 'other_hubspot_account', message);
   throw new OtherAccount(message);
 }
@@ -34,8 +35,4 @@ export async function accountsOf(
 /** Makes another HubSpot account the one of this database's contacts. Contacts that are not there will count as deleted. */
 export async function changeAccount(database: Database, account: string): Promise<void> {
   await sql`update secret set value = ${account} where name = ${HUBSPOT_ACCOUNT}`.execute(database);
-}
-
-function otherAccount(kept: string, present: string): string {
-  return `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${present}, and the contacts in this database are of account ${kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${kept}, and restart the servers. If the society has moved to account ${present}: npm run operator -- contacts account ${present}`;
 }

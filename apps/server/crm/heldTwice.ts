@@ -1,19 +1,19 @@
 import { type Kysely, sql } from 'kysely';
-import type { MembershipType } from '#core/product.ts';
+import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
-export interface HeldTwice {
-  uuid: string;
-  types: MembershipType[];
-  others: string[];
+/** Returns by which joins a person holds something. */
+export async function heldBy(database: Kysely<Tables>, personId: number): Promise<Held[]> {
+  const { rows } = await sql<Held>`
+    select session_uuid::text as uuid, type from membership
+    where person_id = ${personId} and is_held order by type, id`.execute(database);
+  return rows;
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types
- * (between the texts `begin` and `bought`) and the joins, and has the command that refunds the join `uuid`. The same joins get
- * only one notice, whatever its `kind`, because a merge and the hourly search may both find them.
+ * Writes a notice to staff that several joins of one contact hold the same types of membership, which are named between the texts `begin`
+ * and `bought`, with the command that refunds the join `uuid`. The same joins get only one notice, whatever its `kind`.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

@@ -8,6 +8,7 @@ import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { compose } from './compose.ts';
+import { retryRefused } from './dueLetters.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { stopReminders } from './remind.ts';
 import { readLetter } from './takeLetter.ts';
@@ -158,19 +159,12 @@ export const lettersRetryCommand: Command = {
     if (!read || !which || more.length > 0) return misused(lettersRetryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(lettersRetryCommand, notId('letter', which));
     if (which === 'all' && !(await agreesToAll(database, read.values.yes))) return 1;
-    // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
-    // be withdrawn if the code has expired.
-    const { rows } = await sql`
-      update letter set refusal = null, attempts = 0, next_try_at = now(),
-        due_at = case when kind = 'code' then due_at else now() end
-      where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(
-      database,
-    );
+    const count = await retryRefused(database, which === 'all' ? sql`true` : sql`id = ${which}`);
     console.log(
-      rows.length > 0
-        ? `${rows.length} will be sent again.`
+      count > 0
+        ? `${count} will be sent again.`
         : `${which === 'all' ? 'No letter was' : 'There is no such letter, or it was not'} refused: nothing is sent again.`,
     );
-    return which !== 'all' && rows.length === 0 ? 1 : 0;
+    return which !== 'all' && count === 0 ? 1 : 0;
   },
 };

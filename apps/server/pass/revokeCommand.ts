@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type Command, misused, notId } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { revokePasses } from './revoke.ts';
 
 export const linksRevokeCommand: Command = {
   usage: 'links revoke JOIN',
@@ -9,12 +10,8 @@ export const linksRevokeCommand: Command = {
   async run([join, ...more], { deps }) {
     const uuid = join?.toLowerCase();
     if (!isUuid(uuid) || more.length > 0) return misused(linksRevokeCommand, notId('join', uuid));
-    const { rows } = await sql`
-      insert into pass (session_uuid, revoked_at) select uuid, ${deps.now()} from join_session where uuid = ${uuid}
-      on conflict (session_uuid) do update set revoked_at = excluded.revoked_at,
-        code_hash = null, code_browser = null, code_expires_at = null
-      returning session_uuid`.execute(deps.database);
-    if (!rows[0]) {
+    const [revoked] = await revokePasses(deps.database, sql`uuid = ${uuid}`, deps.now());
+    if (revoked === undefined) {
       console.error(`There is no join ${uuid}.`);
       return 1;
     }

@@ -21,7 +21,8 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { lookAtContacts, moveContacts } from '../crm/followContacts.ts';
+import { lookAtContacts } from '../crm/followContacts.ts';
+import { moveContacts } from '../crm/followMerges.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { wordsWith } from '../session/words.ts';

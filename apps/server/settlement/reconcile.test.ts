@@ -15,7 +15,7 @@ import {
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { retryCommand } from '../crm/commands.ts';
-import { moveContacts } from '../crm/followContacts.ts';
+import { moveContacts } from '../crm/followMerges.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';

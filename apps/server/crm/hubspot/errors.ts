@@ -1,6 +1,4 @@
-/**
- * Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`.
- */
+/** Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
   /** Whether the failure may be the fault of the sent data, so that a retry with the same data fails again. */
@@ -12,12 +10,7 @@ export class CrmUnavailable extends Error {
   }
 }
 
-const OTHER_ACCOUNT_RETRY_MS = 600_000;
-
-/**
- * Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission (401, 403), or HubSpot
- * does not know the call's path.
- */
+/** Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission, or there is no such call. */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {
@@ -29,7 +22,7 @@ export class CrmDenied extends CrmUnavailable {
 /** Thrown if the token is of another HubSpot account than the contacts in our database. */
 export class OtherAccount extends CrmDenied {
   constructor(message: string) {
-    super(403, message, OTHER_ACCOUNT_RETRY_MS);
+    super(403, message, 600_000);
   }
 }
 
