@@ -238,6 +238,7 @@ async function runJourneys(): Promise<Counts> {
   const failed = report.stats.unexpected + report.stats.flaky;
   return {
     passed: report.stats.expected,
+    skipped: report.stats.skipped,
     failed: succeeded ? failed : Math.max(failed, 1),
     failures: report.suites.flatMap(failedJourneys),
   };
