@@ -178,8 +178,8 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
 
 /**
  * Checks that no unproven join changes what a proven one is answered: whether a code or a link is told of a membership depends on
- * proven joins alone, and the person's details were typed in one of them or corrected. Persons who were joined with others are left
- * out, because their unproven joins count.
+ * proven joins alone, and the person's details were typed in one of them or corrected. Left out are persons whose unproven joins count,
+ * because they were joined with others, or a link sold an upgrade to the contact that such a join created.
  */
 async function* provenAreAnsweredByProof({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{
@@ -196,7 +196,10 @@ async function* provenAreAnsweredByProof({ database }: Walk): AsyncGenerator<str
         or exists (select from join_event where session_uuid = uuid and step = 'details_corrected'))) as "hasStrangeDetails"
     from person
     where (id in (select person_id from invitation) or id in (select person_id from proven)) and merged_into is null
-      and not exists (select from person former where former.merged_into = person.id)`.execute(database);
+      and not exists (select from person former where former.merged_into = person.id)
+      and not (made_contact and exists (select from proven where proven.person_id = person.id and lines @> '[{"type": "membership_upgrade"}]'))`.execute(
+    database,
+  );
   for (const { id, holdings, holdsProven, hasStrangeDetails } of rows) {
     if (isMember(holdings, 'code') !== holdsProven)
       yield `a code of person ${id} is answered that they are ${holdsProven ? 'no' : 'a'} member: ${JSON.stringify(holdings)}`;

@@ -412,8 +412,9 @@ async function formerAndHeld({ database }: Deps): Promise<string[]> {
 }
 
 /**
- * Returns the unproven joins whose person has a proven join as well (the `other` one). Only a merge by staff or in HubSpot may bring
- * that about: an unproven join has a person of its own, so that it changes nothing that a proven one is answered.
+ * Returns the unproven joins whose person has a proven join as well (the `other` one). Only staff bring that about, by a merge or by a
+ * link that sells an upgrade to the contact that the join created: an unproven join has a person of its own, so that it changes nothing
+ * that a proven one is answered.
  */
 async function unprovenBeside({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
   const { rows } = await sql<{ uuid: string; other: string }>`
@@ -421,6 +422,8 @@ async function unprovenBeside({ database }: Deps): Promise<{ uuid: string; other
     from join_session stray join join_session proven on proven.person_id = stray.person_id
     where not ${isProven('stray')} and ${isProven('proven')}
       and not exists (select from person former where former.merged_into = stray.person_id)
+      and not exists (select from join_session sold
+        where sold.person_id = stray.person_id and sold.origin = 'checkout' and sold.lines @> '[{"type": "membership_upgrade"}]')
     group by stray.uuid order by stray.uuid`.execute(database);
   return rows;
 }
