@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Page } from '@playwright/test';
+import type { Page, Route } from '@playwright/test';
 import { type CallName, calls, pathOf } from '../../packages/contract/calls.ts';
 import { details as validDetails } from '../harness/steps.ts';
 import { theInduct } from './fixtures.ts';
@@ -150,6 +150,38 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
     await request.fallback();
   });
   return release;
+}
+
+/**
+ * Handles the first request that matches a URL pattern; later ones pass. Used instead of Playwright's `times`, for the reason given
+ * at `unroute`.
+ */
+export async function routeOnce(
+  page: Page,
+  pattern: Pattern,
+  handle: (route: Route) => unknown,
+): Promise<void> {
+  await keepIntercepting(page);
+  await page.route(pattern, handle, { times: 1 });
+}
+
+/**
+ * Removes the handlers of a URL pattern, or all. Chromium loses the requests under way when Playwright removes the last handler and
+ * so stops intercepting. So a handler that matches nothing stays.
+ */
+export async function unroute(
+  page: Page,
+  pattern?: Pattern,
+  handle?: (route: Route) => unknown,
+): Promise<void> {
+  await keepIntercepting(page);
+  await (pattern === undefined ? page.unrouteAll() : page.unroute(pattern, handle));
+}
+
+type Pattern = Parameters<Page['route']>[0];
+
+function keepIntercepting(page: Page): Promise<unknown> {
+  return page.context().route('http://unused.invalid/', (route) => route.fallback());
 }
 
 /**

@@ -2,7 +2,7 @@ import { devices, type Page } from '@playwright/test';
 import jsQR from 'jsqr';
 import { pathOf } from '#contract/calls.ts';
 import { jpeg, pdf } from '../harness/documents.ts';
-import { call, hold, paidJoin, route, selfNomination } from './arrange.ts';
+import { call, hold, paidJoin, route, routeOnce, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -214,7 +214,7 @@ test('when the browser refuses to copy the address, the address is selected, and
 test('a code that cannot be made says so, and can be asked for again', async ({ page, complaints }) => {
   complaints.expectFailedRequests();
   await paidJoin(page, selfNomination);
-  await page.route('**/upload-link', (route) => route.abort(), { times: 1 });
+  await routeOnce(page, '**/upload-link', (route) => route.abort());
   await page.goto(UPLOAD);
   await button(page, 'Show the code').click();
   await expect(page.getByRole('alert')).toHaveText('We could not make a code just now. Please try again.');

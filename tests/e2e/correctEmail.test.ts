@@ -1,4 +1,4 @@
-import { call, paidJoin, refuse, route } from './arrange.ts';
+import { call, paidJoin, refuse, route, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { letterTo } from './passes.ts';
 import { button } from './steps.ts';
@@ -27,7 +27,7 @@ test('a member corrects their email on the welcome page: the new one gets the co
   await field.fill(corrected);
   await button(page, 'Save').click();
   await expect(page.getByText('Your email could not be changed. Please try again.')).toBeVisible();
-  await page.unroute(route('correctEmail'));
+  await unroute(page, route('correctEmail'));
   await button(page, 'Save').click();
   await expect(page.getByText(`From now on we write to ${corrected}.`)).toBeVisible();
   await expect(page.getByRole('main')).not.toContainText(former, { useInnerText: true });

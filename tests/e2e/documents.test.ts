@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { NOT_A_FILE, othersLeftOut, TRANSCRIPT_NOT_NEEDED } from '../../packages/documents/document.ts';
 import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
 import { npmRun } from '../harness/npmStart.ts';
-import { alter, call, paidJoin, selfNomination } from './arrange.ts';
+import { alter, call, paidJoin, routeOnce, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -196,7 +196,7 @@ test('a file that is gone since it was chosen is to be chosen again, and is not 
 }, info) => {
   complaints.expectFailedRequests();
   await openUpload(page);
-  await page.route('**/upload-transcript', (route) => route.abort(), { times: 1 });
+  await routeOnce(page, '**/upload-transcript', (route) => route.abort());
   const photo = info.outputPath('photo.pdf');
   writeFileSync(photo, pdf());
   await choose(page).setInputFiles(photo);
@@ -218,7 +218,7 @@ test('a connection that breaks says so inline, keeps the file, and Try again sen
 }) => {
   complaints.expectFailedRequests();
   await openUpload(page);
-  await page.route('**/upload-transcript', (route) => route.abort('connectionreset'), { times: 1 });
+  await routeOnce(page, '**/upload-transcript', (route) => route.abort('connectionreset'));
   await choose(page).setInputFiles(file('transcript.pdf'));
   await expect(alert(page)).toContainText('transcript.pdf');
   await expect(alert(page)).toContainText('Failed to upload file.');

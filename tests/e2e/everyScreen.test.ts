@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { hold, route } from './arrange.ts';
+import { hold, route, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
@@ -44,7 +44,7 @@ for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere }
         await expect(page.getByText(/expired/)).toHaveCount(0);
         await expectAccessible(page);
         await expectNoSidewaysScroll(page);
-        await page.unroute(route(needs));
+        await unroute(page, route(needs));
         await button(page, 'Try again').click();
         await expect(isThere(page)).toBeVisible();
         await expect(alert).toHaveCount(0);

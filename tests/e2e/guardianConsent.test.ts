@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { CallName } from '../../packages/contract/calls.ts';
 import { npmStartApart } from '../harness/npmStart.ts';
-import { route } from './arrange.ts';
+import { route, routeOnce } from './arrange.ts';
 import { test as base, expect, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
 import {
   button,
@@ -60,15 +60,11 @@ async function inspect(page: Page): Promise<void> {
  * programme began to ask for consent.
  */
 async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
-  await page.route(
-    route(name),
-    async (request) => {
-      const answer = await (await request.fetch()).json();
-      answer.data.guardianConsent = null;
-      await request.fulfill({ json: answer });
-    },
-    { times: 1 },
-  );
+  await routeOnce(page, route(name), async (request) => {
+    const answer = await (await request.fetch()).json();
+    answer.data.guardianConsent = null;
+    await request.fulfill({ json: answer });
+  });
 }
 
 test('a programme that asks has a required checkbox beside the policies, which stays ticked, and the join is paid @phone-only', async ({

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { freePort } from '../../tools/local/ports.ts';
 import { type NpmStart, npmStart, npmStartApart } from '../harness/npmStart.ts';
 import { onlyLong } from '../harness/testLength.ts';
+import { unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import {
@@ -56,7 +57,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await expect(page.getByRole('link', { name: 'Return to Checkout' })).toBeVisible();
     await killAll();
     induct = await npmStart(first.settings);
-    await page.unroute('**/post-payment-handler');
+    await unroute(page, '**/post-payment-handler');
     await page.reload();
     const intent = await paidIntent(page);
     await button(page, 'Skip').click();

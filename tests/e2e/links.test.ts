@@ -1,5 +1,5 @@
 import { docx } from '../harness/documents.ts';
-import { alter, hold, refuse, route } from './arrange.ts';
+import { alter, hold, refuse, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import {
   addressForm,
@@ -55,7 +55,7 @@ for (const [path, name, title, arrived] of [
     await expect(status).toContainText('It is tried again by itself (1 of 3)');
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
-    await page.unroute(route(name));
+    await unroute(page, route(name));
     // Holds back the answer while the test advances the page's clock. If the next screen opened meanwhile, its card form would
     // count as blocked, since its frames would not load within one second of the advanced clock.
     const release = await hold(page, name);
@@ -84,7 +84,7 @@ for (const [path, name, title, arrived] of [
     );
     await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
     await expect(heading(page, title)).toBeVisible();
-    await page.unroute(route(name));
+    await unroute(page, route(name));
     await button(page, 'Try again').click();
     await expect(page).toHaveURL(arrived);
   });

@@ -8,6 +8,7 @@ import {
   openIntent,
   orderingJoin,
   startedJoin,
+  unroute,
 } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
@@ -98,7 +99,7 @@ test('a page whose scripts were lost on the way says after a while that it can b
     });
     await expect(late).toBeVisible();
   }
-  await page.unroute(isLost);
+  await unroute(page, isLost);
   await page.goto('/registration/get-started');
   await expect(late).toHaveCount(0);
 });
@@ -118,7 +119,7 @@ test('a card form whose script does not load says so, and Try again brings it', 
   );
   await button(page, 'Try again').click();
   await expect(page.getByRole('alert')).toBeVisible();
-  await page.unroute(script);
+  await unroute(page, script);
   await button(page, 'Try again').click();
   await typeCard(page);
   await buyNow(page);
@@ -157,7 +158,7 @@ test('a part of the card form that does not load says so and is logged, and Try 
   );
   await expect(button(page, 'Buy Now')).toHaveCount(0);
   expect(complaints.seen.some((text) => text.includes('card form could not be loaded'))).toBe(true);
-  await page.unrouteAll();
+  await unroute(page);
   await button(page, 'Try again').click();
   await typeCard(page);
   await buyNow(page);
@@ -187,7 +188,7 @@ test('the card form of a payment that is over leads on, instead of staying blank
   await stripe(theInduct().stripe).confirm(id, 'pm_card_visa', theInduct().server.url);
   await page.goto('/registration/checkout');
   await expect(page.getByRole('alert')).toContainText('The card form could not be loaded.');
-  await page.unrouteAll();
+  await unroute(page);
   await button(page, 'Try again').click();
   await expect(page).toHaveURL(/\/registration\/upgrade/);
 });
@@ -227,7 +228,7 @@ test('a total that the card form could not be told of is not paid until it could
   await cardForm(page).getByLabel('Security code').press('Enter');
   await button(page, 'Try again').click();
   await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
-  await page.unrouteAll();
+  await unroute(page);
   await button(page, 'Try again').click();
   await expect(button(page, 'Buy Now')).toBeEnabled();
   await buyNow(page);
@@ -340,7 +341,7 @@ test('the next screen is there before the press: from Get Started, Student Detai
   // address is still that of the previous screen.
   await expect(page).toHaveURL('/registration/student-details');
 
-  await page.unroute('**/static/js/async/**');
+  await unroute(page, '**/static/js/async/**');
   await page.reload();
   await fillDetails(page);
   await expect.poll(downloads).toContain('membership');
@@ -348,7 +349,7 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await button(page, 'Save').click();
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
 
-  await page.unroute('**/static/js/async/**');
+  await unroute(page, '**/static/js/async/**');
   await page.reload();
   await expect.poll(downloads).toEqual(expect.arrayContaining(['checkout', 'purify']));
   await page.waitForLoadState('networkidle');
@@ -411,7 +412,7 @@ test('only Checkout loads the card provider’s script; Membership makes its con
   await page.waitForLoadState('networkidle');
   expect(asked).toEqual([]);
 
-  await page.unroute('**/registration/membership');
+  await unroute(page, '**/registration/membership');
   await page.reload();
   await button(page, 'Choose this membership: Membership').click();
   await typeCard(page);

@@ -1,4 +1,4 @@
-import { call, detailedJoin, paidJoin, route, selfNomination } from './arrange.ts';
+import { call, detailedJoin, paidJoin, route, selfNomination, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
@@ -16,7 +16,7 @@ test('the phone that a transcript is photographed with offers to try again witho
   await expect(page.getByText('Please check your connection.')).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
-  await page.unroute(route('getUploadLink'));
+  await unroute(page, route('getUploadLink'));
   await button(page, 'Try again').click();
   await expect(page.getByText(/Photograph your transcript/).first()).toBeVisible();
 });
@@ -35,7 +35,7 @@ for (const [typed, lastName] of [
     await page.goto('/registration/student-details');
     await expect(page.getByText('Failed to fetch HubSpot contact.')).toBeVisible();
     await page.getByLabel('Last name').fill(typed);
-    await page.unroute(route('getContact'));
+    await unroute(page, route('getContact'));
     await button(page, 'Try again').click();
     await expect(page.getByText('Failed to fetch HubSpot contact.')).toHaveCount(0);
     await expect(page.getByLabel('Last name')).toHaveValue(lastName);

@@ -1,4 +1,4 @@
-import { alter, call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts';
+import { alter, call, detailedJoin, orderingJoin, paidJoin, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
@@ -17,7 +17,7 @@ test('a membership that is not on offer any more is told, and goes from the scre
   await page.goto('/registration/membership');
   const gone = button(page, 'Choose this membership: Charter Membership');
   await expect(gone).toBeVisible();
-  await page.unroute(route('getMembershipDetails'));
+  await unroute(page, route('getMembershipDetails'));
   await gone.click();
   await expect(page.getByRole('main').getByRole('alert')).toHaveText(
     'This membership is not on offer. Please choose one of those shown.',
@@ -38,7 +38,7 @@ test('another price of a membership than the one on the screen is told and shown
   });
   await page.goto('/registration/membership');
   await expect(page.getByText('$60', { exact: true })).toBeVisible();
-  await page.unroute(route('getMembershipDetails'));
+  await unroute(page, route('getMembershipDetails'));
   const choose = button(page, 'Choose this membership: Membership');
   await choose.click();
   await expect(page.getByRole('main').getByRole('alert')).toHaveText(
@@ -63,7 +63,7 @@ test('another price of an item or a donation than the one on the screen is told 
   const pin = page.getByRole('listitem').filter({ hasText: 'Lapel Pin' });
   await expect(pin).toContainText('$10');
   await expect(button(page, 'Donate $20')).toBeVisible();
-  await page.unroute(route('getCheckoutDetails'));
+  await unroute(page, route('getCheckoutDetails'));
   await button(page, 'Donate $20').click();
   await expect(page.getByRole('region', { name: 'Add a donation' }).getByRole('alert')).toHaveText(
     'The amount of this donation is now $25.00. Please check it and try again.',
@@ -74,7 +74,7 @@ test('another price of an item or a donation than the one on the screen is told 
   });
   await page.reload();
   await expect(pin).toContainText('$10');
-  await page.unroute(route('getCheckoutDetails'));
+  await unroute(page, route('getCheckoutDetails'));
   await button(page, 'Add Lapel Pin').click();
   await expect(pin.getByRole('alert')).toHaveText(
     'The price of this item is now $12.00. Please check it and try again.',

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
-import { hold, orderingJoin, refuse, route, selfNomination } from './arrange.ts';
+import { hold, orderingJoin, refuse, route, routeOnce, selfNomination, unroute } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
@@ -73,7 +73,7 @@ test('a payment whose end is not known yet is said to be under way, and not to h
   await buyNow(page);
   await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toHaveText(PAYMENT_UNDER_WAY);
-  await page.unrouteAll();
+  await unroute(page);
   await typeCard(page);
   await buyNow(page);
   await paidIntent(page);
@@ -118,7 +118,7 @@ test('while nobody has said how a payment ended, the page does not say that it f
   await button(page, 'Buy Now').click();
   await expect(button(page, 'Buy Now')).toBeEnabled();
   await expect(page.getByRole('alert')).toHaveText(unknown);
-  await page.unrouteAll();
+  await unroute(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
@@ -288,15 +288,11 @@ test('two quick changes of the order: the answer to the first one, which comes t
     });
   });
   // Delays the page's first `create-payment-intent` until the page has begun to read the order after the second change.
-  await page.route(
-    '**/create-payment-intent',
-    async (route) => {
-      await readAnew;
-      // The page has cancelled this request meanwhile, so `continue` fails.
-      await route.continue().catch(() => {});
-    },
-    { times: 1 },
-  );
+  await routeOnce(page, '**/create-payment-intent', async (route) => {
+    await readAnew;
+    // The page has cancelled this request meanwhile, so `continue` fails.
+    await route.continue().catch(() => {});
+  });
   await button(page, 'Donate $25').click();
   await button(page, 'Add Lapel Pin').click();
   await expect(total(page)).toHaveText('$102.00');

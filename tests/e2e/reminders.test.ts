@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { call, details, selfNomination } from './arrange.ts';
+import { call, details, routeOnce, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { letterTo, query, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
@@ -64,7 +64,7 @@ test('what could not be saved says so, and can be tried again', async ({ page, c
   complaints.expectFailedRequests();
   await page.goto(await stopPageOf('again@example.com'));
   await expect(button(page, 'Stop reminders')).toBeVisible();
-  await page.route(/\/api\/public\/reminders\//, (route) => route.abort(), { times: 1 });
+  await routeOnce(page, /\/api\/public\/reminders\//, (route) => route.abort());
   await button(page, 'Stop reminders').click();
   await expect(page.getByRole('alert')).toBeVisible();
   await button(page, 'Stop reminders').click();

@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import type { CallName } from '../../packages/contract/calls.ts';
 import { pdf } from '../harness/documents.ts';
-import { detailedJoin, orderingJoin, paidJoin, route, selfNomination } from './arrange.ts';
+import { detailedJoin, orderingJoin, paidJoin, route, selfNomination, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, typeCard } from './steps.ts';
 
@@ -282,7 +282,7 @@ for (const { part, begin, rows } of parts)
           await expect(toast(page, 'Request Error', 'Failed to send request.')).toBeVisible();
           await expect(place(page)).toHaveText(prefix + fallback);
         }
-        await page.unroute(route(call));
+        await unroute(page, route(call));
       });
   });
 
@@ -410,7 +410,7 @@ test('what the server answers with another word than success is said', async ({ 
   await answering('setMembership');
   await button(page, 'Choose this membership: Membership').click();
   await expect(alert(page)).toHaveText('An error occurred while setting membership.');
-  await page.unrouteAll();
+  await unroute(page);
   await button(page, 'Choose this membership: Membership').click();
   await button(page, 'Donate $25').click();
   const remove = button(page, 'Remove Donation to scholarships $25.00');

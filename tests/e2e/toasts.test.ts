@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { orderingJoin, refuse } from './arrange.ts';
+import { orderingJoin, refuse, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, cardForm } from './steps.ts';
 
 /** Submits Get Started by keyboard and lets the call fail with a sentence, which a toast then shows. */
 async function failWith(page: Page, sentence: string): Promise<void> {
-  await page.unrouteAll();
+  await unroute(page);
   await refuse(page, 'checkEligibility', 500, sentence);
   await page.getByLabel('Invite code').press('Enter');
   await expect(toasts(page).filter({ hasText: sentence })).toBeVisible();

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { pdf } from '../harness/documents.ts';
-import { call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts';
+import { call, detailedJoin, orderingJoin, paidJoin, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, runClockUntil } from './steps.ts';
 
@@ -60,7 +60,7 @@ for (const [name, path, arrange, shown] of [
     const after = counted.calls;
     await page.clock.runFor(60_000);
     expect(counted.calls).toBe(after);
-    await page.unrouteAll();
+    await unroute(page);
     await button(page, 'Try again').click();
     await expect(button(page, shown)).toBeVisible();
   });
@@ -79,7 +79,7 @@ test('a resume that cannot be looked at now is sent again by itself, and taken',
   await expect(status(page)).toContainText('(1 of 3)');
   await runClockUntil(page, () => status(page).filter({ hasText: '(2 of 3)' }).isVisible());
   expect(counted.calls).toBe(2);
-  await page.unrouteAll();
+  await unroute(page);
   const uploaded = page.getByRole('heading', { name: 'Resume Uploaded Successfully!' });
   await runClockUntil(page, () => uploaded.isVisible());
 });
@@ -97,7 +97,7 @@ test('a payment return that the server cannot answer now is looked at again by i
   await page.goto(`/registration/post-payment?${query}`);
   await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
   await expect(status(page)).toContainText('(1 of 3)');
-  await page.unrouteAll();
+  await unroute(page);
   await page.route(route('postPayment'), (request) =>
     request.fulfill({
       json: {

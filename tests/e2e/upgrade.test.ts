@@ -1,5 +1,14 @@
 import type { Page, Route } from '@playwright/test';
-import { alter, call, openIntent, orderingJoin, paidJoin, selfNomination, twoJoins } from './arrange.ts';
+import {
+  alter,
+  call,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  selfNomination,
+  twoJoins,
+  unroute,
+} from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
@@ -184,7 +193,7 @@ test('another price than the one on the screen is shown before it is charged', a
   await page.route('**/upgrade-details', earlier);
   await page.goto(upgradePath);
   await expect(page.getByText('$40', { exact: true })).toBeVisible();
-  await page.unroute('**/upgrade-details', earlier);
+  await unroute(page, '**/upgrade-details', earlier);
   await button(page, 'Upgrade Now').click();
   await expect(
     page
@@ -242,7 +251,7 @@ test('too many declined cards at Checkout: told near Buy Now, and told instead o
   await expect(page.getByRole('main').getByRole('alert')).toHaveText(sentence);
   await expect(button(page, 'Buy Now')).toHaveCount(0);
   await inspect(page);
-  await page.unroute('**/create-payment-intent');
+  await unroute(page, '**/create-payment-intent');
   await button(page, 'Try again').click();
   await expect(button(page, 'Buy Now')).toBeEnabled();
 });

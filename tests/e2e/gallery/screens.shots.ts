@@ -14,6 +14,7 @@ import {
   selfNomination,
   startedJoin,
   twoJoins,
+  unroute,
   verifyPathOfMember,
 } from '../arrange.ts';
 import { expect, theInduct } from '../fixtures.ts';
@@ -151,7 +152,7 @@ test('student details', async ({ page }) => {
   await button(page, 'Save').click();
   await expect(button(page, 'Submitting...')).toBeVisible();
   await shoot(page, screen, 'busy');
-  await page.unroute(route('submitDetails'));
+  await unroute(page, route('submitDetails'));
   await refuse(page, 'submitDetails', 503);
   done();
   await page.goto(path);
@@ -285,7 +286,7 @@ test('an order that changed in another tab, and one that is changing', async ({ 
   await button(page, 'Donate $25').click();
   await expect(button(page, 'Add Lapel Pin')).toHaveText('Adding…');
   await shoot(page, screen, 'being changed');
-  await page.unroute(route('setSessionProduct'));
+  await unroute(page, route('setSessionProduct'));
   added();
   await expect(total(page)).toHaveText('$102.00');
   const { recommendedProducts } = await call(page, 'getCheckoutDetails', { uuid });
@@ -308,7 +309,7 @@ test('checkout without its card form, without an order, paused', async ({ page }
   await page.goto(CHECKOUT);
   await expect(page.getByRole('alert')).toBeVisible();
   await shoot(page, screen, 'card form not loaded');
-  await page.unroute(script);
+  await unroute(page, script);
   await refuse(page, 'getCheckoutDetails', 502);
   await page.goto(CHECKOUT);
   await expect(page.getByText('Failed to fetch checkout details')).toBeVisible();
@@ -448,7 +449,7 @@ test('transcript', async ({ page }) => {
   await choose.setInputFiles(longPdf);
   await expect(page.getByRole('progressbar')).toBeVisible();
   await shoot(page, screen, 'busy');
-  await page.unroute(route('uploadTranscript'));
+  await unroute(page, route('uploadTranscript'));
   sent();
   await expect(page.getByRole('link', { name: 'Continue', exact: true })).toBeVisible();
   await shoot(page, screen, 'done');
@@ -460,7 +461,7 @@ test('transcript', async ({ page }) => {
   await expect(button(page, 'Try again')).toBeVisible();
   await shoot(page, screen, 'failed');
   for (const isFinal of [false, true]) {
-    await page.unroute(route('getDocuments'));
+    await unroute(page, route('getDocuments'));
     const message = isFinal ? REJECTED_FINALLY : rejectionReasons.unreadable;
     await alter(page, 'getDocuments', (data) => {
       data.documents = [];
@@ -492,7 +493,7 @@ test('welcome', async ({ page, stripeApi }) => {
   await page.goto(WELCOME);
   await expect(page.getByRole('main').getByRole('status')).toBeVisible();
   await shoot(page, screen, 'loading');
-  await page.unroute(route('getWelcome'));
+  await unroute(page, route('getWelcome'));
   release();
   await expect(page.getByText('you are now a member')).toBeVisible();
   await shoot(page, screen, 'done');
@@ -507,7 +508,7 @@ test('welcome', async ({ page, stripeApi }) => {
   await page.goto(WELCOME);
   await expect(page.getByText('You remain a member.')).toBeVisible();
   await shoot(page, screen, 'upgrade refunded, long names');
-  await page.unroute(route('getWelcome'));
+  await unroute(page, route('getWelcome'));
   await stripeApi.refund(intent);
   await expect
     .poll(async () => (await call(page, 'getWelcome', { uuid })).memberships[0].standing)
