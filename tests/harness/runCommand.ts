@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
-import type { Command } from '../../apps/server/platform/command.ts';
 import { connect } from '../../apps/server/platform/database/client.ts';
+import type { Command } from '../../apps/staff/command.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Options with which a command does nothing that it would ask about. */

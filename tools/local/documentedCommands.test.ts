@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { commands } from '../../apps/server/commands.ts';
-import { commandNamed } from '../../apps/server/platform/command.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
+import { commandNamed } from '../../apps/staff/command.ts';
+import { commands } from '../../apps/staff/commands.ts';
 
 // Checks that the program of every command in README.md, CONTRIBUTING.md, docs/ and lab/ would accept the command.
 
@@ -111,7 +111,7 @@ test('every command of staff that the documents name is understood as it stands 
   let count = 0;
   for (const { page, text, isInline } of documented) {
     const [, given] =
-      /(?:\boperator --|apps\/server\/operator\.ts|\brun --rm (?:-T )?backup) +(?!…)(\S.*)/.exec(text) ?? [];
+      /(?:\boperator --|apps\/staff\/operator\.ts|\brun --rm (?:-T )?backup) +(?!…)(\S.*)/.exec(text) ?? [];
     if (!given) continue;
     count++;
     const [alone] = given.split(' && ') as [string];

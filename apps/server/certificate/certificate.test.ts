@@ -18,10 +18,10 @@ import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.t
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { certificateCommand } from '../../staff/certificate.ts';
 import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { certificateCommand } from './certificateCommand.ts';
 
 const server = await sharedServer();
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;

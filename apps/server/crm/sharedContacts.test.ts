@@ -23,9 +23,9 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
+import { diffCommand } from '../../staff/contacts.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { diffCommand } from './commands.ts';
 import { diffOf } from './diffJoin.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 

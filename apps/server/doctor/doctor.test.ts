@@ -13,13 +13,13 @@ import { control, forgetRequests, requestsTo } from '../../../tests/harness/prov
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { diagnose } from '../../staff/doctor.ts';
 import type { Config } from '../platform/config/config.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
-import { diagnose } from './doctorCommand.ts';
 
 // All tests use this one server. The accounts at its stand-ins are reset before each test. The doctor itself changes nothing.
 const PUBLIC_URL = 'https://join.society.example';

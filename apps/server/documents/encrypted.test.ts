@@ -14,13 +14,12 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { blob, postPdf } from '../../../tests/harness/uploads.ts';
-import { personExportCommand } from '../privacy/exportCommand.ts';
+import { documentsFetchCommand, documentsUnknownCommand } from '../../staff/documents.ts';
+import { personExportCommand } from '../../staff/privacy.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
-import { documentsFetchCommand } from './commands.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
-import { documentsUnknownCommand } from './unknownCommand.ts';
 
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);

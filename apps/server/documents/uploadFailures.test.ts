@@ -11,11 +11,11 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { blob, pdf, uploadsTo } from '../../../tests/harness/uploads.ts';
+import { documentsUnknownCommand } from '../../staff/documents.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { openInspector } from './inspector.ts';
 import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
-import { documentsUnknownCommand } from './unknownCommand.ts';
 
 /** These tests are about failures during an upload: of the storage, the connection, the inspector and the virus scanner. */
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });

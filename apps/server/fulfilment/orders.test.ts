@@ -8,11 +8,15 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../staff/command.ts';
+import {
+  ordersListCommand,
+  ordersShipCommand,
+  ordersShowCommand,
+  ordersUnshipCommand,
+} from '../../staff/orders.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { ordersListCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
 import { shipOrder, unshipOrder } from './shipOrder.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });

@@ -8,9 +8,9 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { printed, runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { keepApartCommand, mergeCommand, unmergeCommand } from './mergeCommands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;

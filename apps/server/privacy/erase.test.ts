@@ -21,13 +21,13 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { lookAtContacts, moveContacts } from '../crm/followContacts.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { wordsWith } from '../session/words.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
 const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });

@@ -6,7 +6,7 @@ import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { personEraseCommand } from './eraseCommand.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 
 /** Tests what an erasure leaves of the contacts in the mirror. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -10,9 +10,9 @@ import { openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/har
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { personExportCommand } from './exportCommand.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
+import { personExportCommand } from '../../staff/privacy.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;

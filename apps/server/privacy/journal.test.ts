@@ -10,10 +10,10 @@ import { details, openIntent, orderingJoin, paidJoin } from '../../../tests/harn
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
 /** Tests the journal of erasures, which repeats erasures in a restored database. */

@@ -19,12 +19,11 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { personEraseCommand } from './eraseCommand.ts';
-import { personExportCommand } from './exportCommand.ts';
 import { findPerson } from './findPerson.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -6,12 +6,12 @@ import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import type { Command } from '../../staff/command.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
+import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { Command } from '../platform/command.ts';
-import { reconcileCommand, settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { paidOrders } from './paidOrders.ts';
 

@@ -12,11 +12,11 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { settleCommand } from './commands.ts';
 
 /**
  * Tests restores of a backup in which Buy Now was pressed at $65.00 and the card was declined. After the backup, the joiner added

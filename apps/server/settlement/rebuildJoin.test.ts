@@ -17,13 +17,13 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
 import { moveContacts } from '../crm/followContacts.ts';
 import { findPeople } from '../join/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
 /** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */

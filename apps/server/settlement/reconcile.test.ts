@@ -14,15 +14,15 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import type { Command } from '../../staff/command.ts';
+import { documentsRejectCommand } from '../../staff/documents.ts';
+import { refundCommand } from '../../staff/refunds.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { moveContacts } from '../crm/followContacts.ts';
-import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
-import { refundCommand } from './refundCommands.ts';
 import { refundPayment } from './refundPayment.ts';
 
 /** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */

@@ -6,10 +6,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../staff/command.ts';
+import { reconcileCommand } from '../../staff/settlement.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { readFigures } from '../watch/gauges.ts';
-import { reconcileCommand } from './commands.ts';
 import { reconcileNightly, startReconciling } from './reconcile.ts';
 import { settlePayment } from './settle.ts';
 

@@ -7,9 +7,9 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../staff/command.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundAssignCommand, refundCommand } from './refundCommands.ts';
 
 const server = await sharedServer();
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
