@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { pino } from 'pino';
 import { backUp } from '../server/backup/backUp.ts';
 import { BackupFault, keyOf, type Manifest } from '../server/backup/manifest.ts';
 import { examineBackup, restore, restoreDump } from '../server/backup/restore.ts';
@@ -9,15 +8,14 @@ import { addressesOf, placeOf } from '../server/platform/config/databaseUrl.ts';
 import { migrate } from '../server/platform/database/migrate.ts';
 import { postpone } from '../server/platform/database/schedule.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
-import { createLog } from '../server/platform/http/logging.ts';
 import { journalPath } from '../server/privacy/journal.ts';
 import { openStorage } from '../server/providers/storage/openStorage.ts';
 import { StorageDown } from '../server/providers/storage/storage.ts';
 import { EVENTS_TASK } from '../server/settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../server/settlement/reconcile.ts';
-import { wire } from '../server/wire.ts';
 import { askPerson, type LoneCommand, misused, readArgs } from './command.ts';
 import { tellReconciliation } from './settlement.ts';
+import { wireForStaff } from './wireForStaff.ts';
 
 /**
  * Saves the database and all documents into `folder`, and prints what was saved. With `stoppable`, the database is stopped and its
@@ -176,7 +174,7 @@ export async function afterwards(config: Config): Promise<number> {
     );
     return 1;
   }
-  const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
+  const wired = await wireForStaff(config);
   try {
     // In the restored database, a server that no longer runs may have claimed the task that takes in Stripe's events. The task is
     // made due, so that the first server to start takes in the events since the backup.

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { plain } from '#core/cleanText.ts';
 import { csvLine } from '#core/csv.ts';
+import type { StaffDeps } from '../server/deps.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import type { Wired } from '../server/wire.ts';
@@ -13,7 +14,12 @@ export interface Command {
   /** The options in `usage`. Absent if there are none. */
   options?: ParseArgsOptionsConfig;
   summary: string;
-  run(args: string[], wired: Wired): Promise<number>;
+  run(args: string[], wired: StaffWired): Promise<number>;
+}
+
+/** What a command works with, for the member of staff who typed it. */
+export interface StaffWired extends Wired {
+  deps: StaffDeps;
 }
 
 /** A command that needs only the settings. The command gets no database connection, so it can run before the migrations. */

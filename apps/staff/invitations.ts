@@ -95,7 +95,7 @@ export const invitationsWithdrawCommand: Command = {
     const code = codeIn(args);
     if (code === null) return misused(invitationsWithdrawCommand);
     const absent = absentSentence(code, await findCode(deps, code));
-    const done = absent ? null : await withdrawCode(deps, code, deps.config.operatorName);
+    const done = absent ? null : await withdrawCode(deps, code);
     if (!done) {
       console.error(absent ?? unknownSentence(code));
       return 1;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { setDelivery } from '../../tests/harness/deliver.ts';
-import { printed } from '../../tests/harness/runCommand.ts';
+import { printed, wiredForStaff } from '../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
@@ -173,11 +173,9 @@ test('what cannot be taken back is shown, and not done without a terminal or --y
   t.after(() => {
     process.stdin.isTTY = isTTY;
   });
-  const { deps, background, hubspot } = server;
-  const work = { deps: { ...deps, database: background }, database: background, background, hubspot };
   const unasked = (args: readonly string[]) => {
     const { command, rest } = commandNamed(commands as readonly Command[], args)!;
-    return printed(t, () => command.run(rest, work));
+    return printed(t, () => command.run(rest, wiredForStaff(server)));
   };
   for (const [args, shown] of [
     [['refund', uuid, '--ineligible'], /would go back\./],

@@ -1,17 +1,15 @@
 import { format } from 'node:util';
-import { pino } from 'pino';
 import { plain } from '#core/cleanText.ts';
 import { ConfigFaults, npmSettings, readConfig, settingsOf } from '../server/platform/config/config.ts';
 import { refusalOfDatabase } from '../server/platform/database/waitingMigrations.ts';
 import { sentenceOf } from '../server/platform/database/whenReached.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
-import { createLog } from '../server/platform/http/logging.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { SocietyFaults } from '../server/society/readSociety.ts';
-import { wire } from '../server/wire.ts';
 import { commandNamed, describeCommand, misused, readArgs, similarTo, USAGE } from './command.ts';
 import { commands } from './commands.ts';
 import { swallowedOptions } from './swallowedOptions.ts';
+import { wireForStaff } from './wireForStaff.ts';
 
 const HELP = { usage: 'help [COMMAND]', summary: 'Show this, or how one command is used.' };
 
@@ -68,7 +66,7 @@ async function main(args: string[]): Promise<number> {
     console.error(refusal);
     return 1;
   }
-  const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
+  const wired = await wireForStaff(config);
   try {
     return await command.run(rest, wired);
   } finally {

@@ -92,9 +92,7 @@ export const ordersUnshipCommand: Command = {
     const read = readArgs(args, ordersUnshipOptions);
     const asked = read && readSubject(read.positionals, read.values.item);
     if (!asked) return misused(ordersUnshipCommand, notId('join', read?.positionals[0]));
-    return said('taken back', async () =>
-      unshipOrder(deps, asked.uuid, { items: asked.items, by: deps.config.operatorName }),
-    );
+    return said('taken back', async () => unshipOrder(deps, asked.uuid, { items: asked.items }));
   },
 };
 
@@ -191,9 +189,7 @@ export const ordersShipCommand: Command = {
     if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
     const note = cleanText(read.values.note ?? '') || null;
     if (!read.values.unasked && !(await hasAskedStripe(deps, asked.uuid))) return 1;
-    return said('sent', async () =>
-      shipOrder(deps, asked.uuid, { items: asked.items, note, by: deps.config.operatorName }),
-    );
+    return said('sent', async () => shipOrder(deps, asked.uuid, { items: asked.items, note }));
   },
 };
 

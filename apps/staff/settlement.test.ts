@@ -44,7 +44,7 @@ $65.00 would go back.
 
 test('the trial of a refund says what is kept, what ends and what was sent', async (t) => {
   const { uuid } = await undergraduate(server);
-  await shipOrder(server.deps, uuid, { items: null, note: null, by: 'staff' });
+  await shipOrder({ ...server.deps, actor: 'staff' }, uuid, { items: null, note: null });
   const { out } = await run(t, refundCommand, uuid, '--ineligible', '--items', 'all', '--dry-run');
   for (const line of [
     /^\$90\.00 {2}Membership/m,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
-import { printed, runCommand } from '../../../tests/harness/runCommand.ts';
+import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -80,9 +80,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   );
   const wrong = await runCommand(t, elsewhere, accountCommand, ['24000001']);
   assert.match(wrong.out, /^The token is of the HubSpot account 24000002\.\nUsage: /);
-  const asked = await printed(t, () =>
-    accountCommand.run(['24000002'], { ...elsewhere, database: elsewhere.background }),
-  );
+  const asked = await printed(t, () => accountCommand.run(['24000002'], wiredForStaff(elsewhere)));
   assert.deepEqual([asked.code, asked.out], [1, 'Nothing was changed: say yes, or give --yes.\n']);
   const moved = await runCommand(t, elsewhere, accountCommand, ['24000002']);
   assert.deepEqual(

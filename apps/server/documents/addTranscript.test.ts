@@ -210,7 +210,7 @@ test('the command line adds a transcript, and when it is broken off meanwhile th
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      join(import.meta.dirname, '../operator.ts'),
+      join(import.meta.dirname, '../../staff/operator.ts'),
       'documents',
       'add',
       uuid,

@@ -172,7 +172,7 @@ async function killedInTheMiddle(server: TestServer, keys: Record<string, string
   const held = notCurrent[Math.floor(notCurrent.length / 2)]!;
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, '../operator.ts'), 'documents', 'encrypt'],
+    [join(import.meta.dirname, '../../staff/operator.ts'), 'documents', 'encrypt'],
     { env: settingsOf(withSettings(server, keys)), stdio: 'ignore' },
   );
   const ended = once(child, 'exit');

@@ -14,6 +14,7 @@ import {
 } from '#core/refunds.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { othersOfPayer } from '../refunds/membershipStanding.ts';
 import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
@@ -69,7 +70,7 @@ export async function rejectFinally(
   const join = await proofJoin(deps.database, uuid);
   const joins = [join, ...(await upgradesByLink(deps.database, join))];
   for (const each of joins) await followJoin(deps, each);
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const paid = await lockPaid(deps, trx, joins);
     const verdict = { review: 'rejected', reason } as const;
     const transcripts = await lockTranscripts(trx, [uuid, join]);

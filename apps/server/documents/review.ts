@@ -4,6 +4,7 @@ import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
 import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
@@ -38,7 +39,7 @@ export async function reviewTranscripts(
   { isTrial = false } = {},
 ): Promise<Reviewed> {
   const join = await proofJoin(deps.database, uuid);
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     // Locks the join before its documents. A refund locks them in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     const transcripts = await lockTranscripts(trx, [uuid, join]);

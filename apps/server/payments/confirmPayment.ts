@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
 import { lettersOfSale } from '../letters/lettersOfSale.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
 import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -75,11 +76,11 @@ export async function confirmIntent(
   const intentId = intent.id;
   const named = namedOrder(deps, intent);
   if (!named) return 'foreign';
-  if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
+  if (intent.status === 'canceled') await transaction(deps, (trx) => markCanceled(trx, intentId));
   if (intent.status !== 'succeeded') return intent.status;
 
   let wrote: 'succeeded' | 'refunded' | null = null;
-  const outcome = await deps.database.transaction().execute(async (trx) => {
+  const outcome = await transaction(deps, async (trx) => {
     const session = await lock(trx, named.uuid);
     if (!session) throw new NotInDatabase();
     const paid = await readBeside(trx, intentId, named, session);

@@ -23,6 +23,7 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
@@ -130,7 +131,7 @@ function writeCorrection(
   change: Change,
   { seen, resends, tellsFormer = false }: Wanted,
 ): Promise<Correction> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
       trx,
     );

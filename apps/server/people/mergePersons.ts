@@ -15,6 +15,7 @@ import { neededProperties } from '../crm/hubspot/properties.ts';
 import { attachAnew, hubspotIsToHear, isOfJoinsOf, toldTogether } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { followMoved } from '../session/followMoved.ts';
 import { holdings } from '../session/members.ts';
@@ -52,7 +53,7 @@ export interface Merge {
 
 /** Returns what a merge of two persons would do. Changes nothing. Throws {@link NotMergeable}. */
 export async function previewMerge(deps: Deps, one: number, other: number): Promise<Merge> {
-  return deps.database.transaction().execute((trx) => mayMerge(trx, one, other));
+  return transaction(deps, (trx) => mayMerge(trx, one, other));
 }
 
 /**
@@ -61,7 +62,7 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
  * written into another contact before is emptied there. For a day {@link unmergePersons} can undo it. Throws {@link NotMergeable}.
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const merge = await mayMerge(trx, seen.from.id, seen.into.id);
     if (JSON.stringify(merge) !== JSON.stringify(seen))
       throw new NotMergeable('One of them has changed meanwhile: look again.');
@@ -132,7 +133,7 @@ export async function unmergePersons(deps: Deps, personId: number): Promise<stri
       other,
     );
   const back = await putBack(deps, planned);
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const { id, from, into, moved, persons } = await lastMerge(trx, personId);
     await sql`
       select from join_session where uuid = any(${moved.joins}::uuid[]) or person_id in (${from}, ${into}) order by uuid for update`.execute(

@@ -3,6 +3,7 @@ import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { lockSession, recount } from './followPayment.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
@@ -18,7 +19,7 @@ export async function sayWhatFor(
   refund: string,
   assignment: Assignment,
 ): Promise<{ amountCents: number; intentId: string; lines: RefundedLine[] }> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const { uuid, intentId, amountCents } = await findElsewhere(trx, refund);
     const session = await lockSession(trx, intentId);
     const order = await orderOf(deps, trx, intentId, refund);

@@ -21,6 +21,7 @@ import type { Deps } from '../deps.ts';
 import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import { toldWith } from '../session/alike.ts';
@@ -69,7 +70,7 @@ async function write(
   followed: number,
   { refunds, dispute, lost }: MoneyBack,
 ): Promise<boolean> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const session = await lockSession(trx, intentId);
     const payment = await trx
       .updateTable('payment')

@@ -5,6 +5,7 @@ import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts';
@@ -174,7 +175,7 @@ async function dueRefunds(deps: Deps, intentId: string) {
 }
 
 async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Error): Promise<void> {
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const failed = await trx
       .updateTable('refund')
       .set({ status: 'failed', refusal: error.message, updated_at: sql`now()` })

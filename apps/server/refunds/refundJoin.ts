@@ -10,6 +10,7 @@ import {
   type StaffReason,
 } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
@@ -140,7 +141,7 @@ export async function refundJoin(
   { isTrial = false, seen }: { isTrial?: boolean; seen?: RefundPlan } = {},
 ): Promise<RefundPlan & { given: Given | null; preview: RefundPreview }> {
   await followJoin(deps, uuid);
-  const { plan, promised, preview } = await deps.database.transaction().execute(async (trx) => {
+  const { plan, promised, preview } = await transaction(deps, async (trx) => {
     const paid = await lockPaid(deps, trx, [uuid]);
     const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);

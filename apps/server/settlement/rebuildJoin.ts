@@ -18,6 +18,7 @@ import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -67,7 +68,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         ? `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing`
         : `Stripe took ${received} and does not say of whom the join is, so it cannot be made again. To give it back: ${operatorRefund(intent.id)}`,
     );
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
       const email = correctedEmail(intent.metadata) ?? intent.receiptEmail;
@@ -256,9 +257,9 @@ async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Pro
     .map((refund) => (refund.status === 'failed' ? { ...refund, status: 'pending' as const } : refund));
   const standing = standingBy({ ...money, refunds }, order.lines, order.processingFeeCents);
   if (isHeld(standing)) return;
-  await deps.database
-    .transaction()
-    .execute(async (trx) => bringStanding(trx, await lockSession(trx, intentId), intentId, standing));
+  await transaction(deps, async (trx) =>
+    bringStanding(trx, await lockSession(trx, intentId), intentId, standing),
+  );
 }
 
 /**

@@ -7,6 +7,7 @@ import { confirmIntent, NotConfirmable, NotInDatabase } from '../payments/confir
 import { namedOrder } from '../payments/namedOrder.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { PaymentTable, Tables } from '../platform/database/types.ts';
 import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
@@ -55,7 +56,7 @@ export async function settlePayment(
         if (error instanceof NotInDatabase) return makeAgain(deps, intent);
         throw error;
       });
-    await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
+    await transaction(deps, (trx) => restore(deps, trx, intentId));
     await giveBack(deps, intentId);
     await followPayment(deps, intentId);
     const { notes, refused } = await given();
@@ -67,7 +68,7 @@ export async function settlePayment(
     return [];
   }
   if (row.status === 'succeeded' || row.status === 'duplicate')
-    await deps.database.transaction().execute((trx) => takeBack(trx, intentId, row.kind));
+    await transaction(deps, (trx) => takeBack(trx, intentId, row.kind));
   if (status === 'canceled' || status === null)
     await sql`update payment set status = 'canceled' where intent_id = ${intentId} and status = 'open'`.execute(
       deps.database,
@@ -98,18 +99,20 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
   const notes: string[] = [];
   for (const { intent_id } of rows)
     if (intent_id !== null) notes.push(...(await settlePayment(deps, intent_id)));
-  await sql`
-    update join_session set ${transitions.undoPayment}
-    where uuid = ${uuid} and state in ('paying', 'paid')
-      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
-    deps.database,
-  );
-  await sql`
-    update join_session set ${transitions.reopenUpgrade}
-    where uuid = ${uuid} and upgrade = 'taken'
-      and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
-    deps.database,
-  );
+  await transaction(deps, async (trx) => {
+    await sql`
+      update join_session set ${transitions.undoPayment}
+      where uuid = ${uuid} and state in ('paying', 'paid')
+        and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
+      trx,
+    );
+    await sql`
+      update join_session set ${transitions.reopenUpgrade}
+      where uuid = ${uuid} and upgrade = 'taken'
+        and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
+      trx,
+    );
+  });
   return notes;
 }
 
