@@ -6,13 +6,11 @@ import type { StoppableDatabase } from '../server/backup/stoppedDatabase.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import { addressesOf, placeOf } from '../server/platform/config/databaseUrl.ts';
 import { migrate } from '../server/platform/database/migrate.ts';
-import { postpone } from '../server/platform/database/schedule.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
 import { journalPath } from '../server/privacy/journal.ts';
 import { openStorage } from '../server/providers/storage/openStorage.ts';
 import { StorageDown } from '../server/providers/storage/storage.ts';
-import { EVENTS_TASK } from '../server/settlement/catchUp.ts';
-import { keepReconciliation, reconcile } from '../server/settlement/reconcile.ts';
+import { reconcileRestored } from '../server/settlement/reconcile.ts';
 import { askPerson, type LoneCommand, misused, readArgs } from './command.ts';
 import { tellReconciliation } from './settlement.ts';
 import { wireForStaff } from './wireForStaff.ts';
@@ -176,13 +174,8 @@ export async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wireForStaff(config);
   try {
-    // In the restored database, a server that no longer runs may have claimed the task that takes in Stripe's events. The task is
-    // made due, so that the first server to start takes in the events since the backup.
-    await postpone(wired.database, EVENTS_TASK, 0);
-    const startedAt = wired.deps.now();
-    // All servers are stopped, so no payment is in progress, and even a payment of a minute ago counts as a difference.
-    const result = await reconcile(wired.deps, { graceMinutes: 0 });
-    tellReconciliation(await keepReconciliation(wired.deps, result, startedAt));
+    const result = await reconcileRestored(wired.deps);
+    tellReconciliation(result);
     console.log(
       result.differences.length === 0
         ? 'Stripe knows of nothing that was paid since.'

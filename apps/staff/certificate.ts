@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { certificateOf, hasProgramme, readMember, unprintable } from '../server/certificate/member.ts';
+import { certificateForStaff, type ForStaff } from '../server/certificate/certificateForStaff.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { type Command, misused, notId, readArgs } from './command.ts';
 
@@ -24,40 +24,12 @@ export const certificateCommand: Command = {
       console.error('The name is empty: a certificate needs one.');
       return 2;
     }
-    const session = await deps.database
-      .selectFrom('join_session')
-      .select('erased_at')
-      .where('uuid', '=', uuid)
-      .executeTakeFirst();
-    if (!session || session.erased_at !== null) {
-      console.error(`There is no join ${uuid}, or it was erased.`);
+    const made = await certificateForStaff(deps, uuid, { name: given, paper: paper ?? null });
+    if (made.is !== 'made') {
+      console.error(whyNotMade(made, uuid, deps.config.societyFile));
       return 1;
     }
-    // Reads the member with the rights of a proven joiner. The rate limits are off, because staff's requests must not be counted.
-    const uncounted = { ...deps, config: { ...deps.config, limits: null } };
-    const member = await readMember(uncounted, uuid, {
-      holding: { began: false, proven: true, paid: false },
-    });
-    if (!hasProgramme(deps, member.programme)) {
-      console.error(
-        `${deps.config.societyFile} has no programme ${plain(member.programme)}, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.`,
-      );
-      return 1;
-    }
-    const name = given ?? member.name;
-    const missing = await unprintable(deps, name);
-    if (missing.length > 0) {
-      console.error(
-        `The typeface has no ${plain(missing.join(' '))}: give the name in Latin, Greek or Cyrillic letters with --name.`,
-      );
-      return 1;
-    }
-    const certificate = { ...certificateOf(deps, member), name };
-    const bytes = await deps.printer.print({
-      kind: 'certificate',
-      certificate,
-      paper: paper ?? member.paper,
-    });
+    const { bytes, name, number } = made;
     try {
       writeFileSync(file, bytes, { flag: 'wx' });
     } catch (error) {
@@ -65,7 +37,18 @@ export const certificateCommand: Command = {
       console.error(`${file} is there already.`);
       return 1;
     }
-    console.log(`${file}: the certificate of ${plain(name)}, number ${displayMemberNumber(member.number)}.`);
+    console.log(`${file}: the certificate of ${plain(name)}, number ${displayMemberNumber(number)}.`);
     return 0;
   },
 };
+
+function whyNotMade(why: Exclude<ForStaff, { is: 'made' }>, uuid: string, societyFile: string): string {
+  switch (why.is) {
+    case 'absent':
+      return `There is no join ${uuid}, or it was erased.`;
+    case 'without programme':
+      return `${societyFile} has no programme ${plain(why.programme)}, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.`;
+    case 'unprintable':
+      return `The typeface has no ${plain(why.letters.join(' '))}: give the name in Latin, Greek or Cyrillic letters with --name.`;
+  }
+}

@@ -4,6 +4,8 @@ import { plain } from '#core/cleanText.ts';
 import { csvLine } from '#core/csv.ts';
 import type { StaffDeps } from '../server/deps.ts';
 import type { Config } from '../server/platform/config/config.ts';
+import type { Database } from '../server/platform/database/client.ts';
+import { isThere } from '../server/platform/database/isThere.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import type { Wired } from '../server/wire.ts';
 
@@ -67,6 +69,13 @@ export function notId(of: 'join' | 'letter' | 'document', given: string | undefi
   if (given === undefined || given === '' || isUuid(given)) return null;
   const printedBy = { join: 'find NAME', letter: 'letters list --all', document: 'documents show JOIN' }[of];
   return `"${given}" is not the id of a ${of}, as npm run operator -- ${printedBy} prints it.`;
+}
+
+/** Returns whether there is no join, or no contact in the mirror, with this id. If so, prints that. */
+export async function isAbsent(database: Database, kind: 'join' | 'contact', id: string): Promise<boolean> {
+  if (await isThere(database, kind, id)) return false;
+  console.error(kind === 'join' ? `There is no join ${id}.` : `Induct knows no contact ${id}.`);
+  return true;
 }
 
 /** Parses the arguments. If an argument is unknown or lacks its value, prints an error message and returns null. */

@@ -1,15 +1,12 @@
-import { sql } from 'kysely';
 import { plain } from '#core/cleanText.ts';
 import { accountsOf, changeAccount } from '../server/crm/account.ts';
-import { deliveriesOf } from '../server/crm/deliveries.ts';
+import { howFarBehind, refusedByHubspot, sendRefusedAgain } from '../server/crm/behind.ts';
 import { diffOf } from '../server/crm/diffJoin.ts';
-import { tokensNow } from '../server/crm/hubspot/budget.ts';
 import { CrmRefused, CrmUnavailable } from '../server/crm/hubspot/errors.ts';
 import { syncContacts } from '../server/crm/syncContacts.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
-import { tellAbsent } from '../server/platform/database/tellAbsent.ts';
 import { Progress } from '../server/platform/progress.ts';
-import { agrees, type Command, misused, notId, readArgs } from './command.ts';
+import { agrees, type Command, isAbsent, misused, notId, readArgs } from './command.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -81,44 +78,23 @@ export const statusCommand: Command = {
   usage: 'contacts status',
   summary:
     'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, and what HubSpot still lets us ask.',
-  async run(args, { deps, database }) {
+  async run(args, { deps }) {
     if (args.length > 0) return misused(statusCommand);
-    const { rows } = await sql<{
-      behind: number;
-      waiting_minutes: number | null;
-      refused: number;
-      mirrored: number;
-      documents: number;
-      documents_refused: number;
-      synced_at: Date | null;
-    }>`
-      select count(*) filter (where due_at is not null and refusal is null)::int as behind,
-        ceil(extract(epoch from now() - min(due_since) filter (where refusal is null)) / 60)::int as waiting_minutes,
-        count(*) filter (where refusal is not null)::int as refused,
-        (select count(*)::int from document where crm_next_try_at is not null and crm_refusal is null and review <> 'rejected'
-          and (removed_at is null or crm_file_id is not null)) as documents,
-        (select count(*)::int from document where crm_refusal is not null) as documents_refused,
-        (select count(*)::int from person where contact_id is not null) as mirrored,
-        (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
-      from crm_delivery`.execute(database);
-    const { behind, waiting_minutes, refused, mirrored, synced_at, documents, documents_refused } = rows[0]!;
-    const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
-      select name, floor(case name when 'call' then ${tokensNow('call')} else ${tokensNow('search')} end)::int as tokens,
-        case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
-      from crm_budget order by name`.execute(database);
-    console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);
+    const { joins, waitingMinutes, refused, mirrored, syncedAt, documents, documentsRefused, budget } =
+      await howFarBehind(deps);
+    console.log(`${joins} joins to be sent${joins > 0 ? `, the oldest since ${waitingMinutes} min` : ''}`);
     console.log(`${refused} refused by HubSpot${refused > 0 ? ': npm run operator -- contacts failed' : ''}`);
     console.log(
       deps.society.crm.attachDocuments
-        ? `${documents} documents to be attached, ${documents_refused} refused`
+        ? `${documents} documents to be attached, ${documentsRefused} refused`
         : 'Documents stay in the storage: crm.attachDocuments is false.',
     );
     console.log(
-      `${mirrored} contacts in the mirror, ${synced_at ? `synced ${synced_at.toISOString().slice(0, 16)}Z` : 'never synced as a whole'}`,
+      `${mirrored} contacts in the mirror, ${syncedAt ? `synced ${syncedAt.toISOString().slice(0, 16)}Z` : 'never synced as a whole'}`,
     );
-    for (const { name, tokens, blocked, failures } of budget.rows)
+    for (const { name, tokens, blockedSeconds, failures } of budget)
       console.log(
-        `${name === 'call' ? 'calls' : 'searches'}: ${tokens} left now${blocked > 0 ? `; left alone for ${blocked} s${failures > 0 ? ` after ${failures} failures` : ', as HubSpot asked'}` : ''}`,
+        `${name === 'call' ? 'calls' : 'searches'}: ${tokens} left now${blockedSeconds > 0 ? `; left alone for ${blockedSeconds} s${failures > 0 ? ` after ${failures} failures` : ', as HubSpot asked'}` : ''}`,
       );
     return 0;
   },
@@ -129,19 +105,12 @@ export const failedCommand: Command = {
   summary: "Show the joins and documents that HubSpot refuses, with HubSpot's reason.",
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
-    const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select coalesce((select uuid::text from join_session where join_session.person_id = person.id order by paid_at desc nulls last, created_at desc limit 1),
-          'contact ' || contact_id) as who, coalesce('contact ' || contact_id, 'new contact') as what, refusal as crm_refusal, due_since as at
-      from crm_delivery join person on person.id = person_id where refusal is not null
-      union all
-      select coalesce(session_uuid::text, 'resume of contact ' || (select contact_id from person where person.id = person_id)), 'document ' || id, crm_refusal, created_at
-      from document where crm_refusal is not null
-      order by at desc limit ${FAILED_SHOWN}`.execute(database);
-    for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${plain(crm_refusal)}`);
+    const refused = await refusedByHubspot(database, FAILED_SHOWN);
+    for (const { who, what, reason } of refused) console.log(`${who}  ${what}  ${plain(reason)}`);
     console.log(
-      rows.length === 0
+      refused.length === 0
         ? 'None.'
-        : `${rows.length === FAILED_SHOWN ? `The newest ${FAILED_SHOWN}. ` : ''}When the cause is mended: npm run operator -- contacts retry all`,
+        : `${refused.length === FAILED_SHOWN ? `The newest ${FAILED_SHOWN}. ` : ''}When the cause is mended: npm run operator -- contacts retry all`,
     );
     return 0;
   },
@@ -153,23 +122,14 @@ export const retryCommand: Command = {
   async run([which, ...more], { database }) {
     if (!which || more.length > 0) return misused(retryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
-    if (which !== 'all' && (await tellAbsent(database, 'join', which))) return 1;
-    const { rows } = await sql`
-      with documents as (
-        update document set crm_refusal = null, crm_next_try_at = now()
-        where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
-      ), joins as (
-        update crm_delivery set refusal = null, tries = 0, due_at = now()
-        where refusal is not null and (${which} = 'all' or person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)})
-        returning person_id
-      )
-      select from joins union all select from documents`.execute(database);
+    if (which !== 'all' && (await isAbsent(database, 'join', which))) return 1;
+    const count = await sendRefusedAgain(database, which);
     console.log(
-      rows.length > 0
-        ? `${rows.length} will be sent again.`
+      count > 0
+        ? `${count} will be sent again.`
         : `HubSpot has refused nothing${which === 'all' ? '' : ' of this join'}: nothing is sent again.`,
     );
-    return which !== 'all' && rows.length === 0 ? 1 : 0;
+    return which !== 'all' && count === 0 ? 1 : 0;
   },
 };
 

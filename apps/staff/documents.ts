@@ -1,16 +1,21 @@
-import { type Selectable, sql } from 'kysely';
 import { plain as plainText } from '#core/cleanText.ts';
 import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../server/deps.ts';
 import { addTranscript, NotAFile } from '../server/documents/addTranscript.ts';
-import { holdDocument } from '../server/documents/encryptDocuments.ts';
-import { proofJoin } from '../server/documents/proofJoin.ts';
-import { type FinalRejection, rejectFinally } from '../server/documents/rejectFinally.ts';
+import {
+  documentsOfJoin,
+  fetchDocument,
+  type ListedDocument,
+  listUnknown,
+  removeUnknown,
+  resumesOf,
+  whetherUnknown,
+} from '../server/documents/documentsOf.ts';
+import { type FinalRejection, rejectAndGiveBack, rejectFinally } from '../server/documents/rejectFinally.ts';
 import {
   type Applicant,
-  applicantOf,
   dueProofs,
   NothingToDecide,
   type Reviewed,
@@ -18,16 +23,11 @@ import {
   waitingTranscripts,
 } from '../server/documents/review.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
-import { unknownDocuments } from '../server/documents/sweepDocuments.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
-import { tellAbsent } from '../server/platform/database/tellAbsent.ts';
-import type { DocumentTable } from '../server/platform/database/types.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
-import { giveBack, givenOf } from '../server/refunds/giveBack.ts';
 import { NotRefundable } from '../server/refunds/refundJoin.ts';
-import { personOf } from '../server/session/members.ts';
-import { agrees, type Command, misused, notId, readArgs } from './command.ts';
+import { agrees, type Command, isAbsent, misused, notId, readArgs } from './command.ts';
 import { tellPlan } from './refunds.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
@@ -54,28 +54,22 @@ export const documentsShowCommand: Command = {
     const isContact = /^[0-9]{1,20}$/.test(named ?? '');
     if (!named || more.length > 0) return misused(documentsShowCommand);
     if (!isContact && !isUuid(named)) return misused(documentsShowCommand, notId('join', named));
-    if (await tellAbsent(database, isContact ? 'contact' : 'join', named)) return 1;
-    const of = isContact ? named : await proofJoin(database, named);
-    const applicant = isContact ? null : await applicantOf(deps, of);
+    if (await isAbsent(database, isContact ? 'contact' : 'join', named)) return 1;
+    const { join, applicant, documents } = isContact
+      ? { join: null, applicant: null, documents: await resumesOf(deps, named) }
+      : await documentsOfJoin(deps, named);
     if (applicant) tell(applicant);
-    const rows = await database
-      .selectFrom('document')
-      .selectAll()
-      .where(
-        isContact ? sql<boolean>`person_id = ${personOf(sql`${of}`)}` : sql<boolean>`session_uuid = ${of}`,
-      )
-      .orderBy('created_at')
-      .execute();
-    for (const row of rows) {
+    for (const row of documents) {
       console.log(`${row.id}  ${day(row.created_at)}  ${row.kind === 'resume' ? row.kind : verdictOn(row)}`);
       console.log(`  ${plain(row.name)} (${row.media_type}, ${sizeInKilobytes(Number(row.size_bytes))})`);
     }
-    if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
-    return rows.length === 0 ? 1 : 0;
+    if (documents.length === 0)
+      console.error(`${join === null ? `Contact ${named}` : `Join ${join}`} has no documents.`);
+    return documents.length === 0 ? 1 : 0;
   },
 };
 
-function verdictOn({ review, reason, is_final, removed_at }: Selectable<DocumentTable>): string {
+function verdictOn({ review, reason, is_final, removed_at }: ListedDocument): string {
   if (review === 'rejected') return `rejected${is_final ? ' finally' : ''}: ${reason}`;
   return review === 'open' && removed_at ? 'open, but its file was removed' : review;
 }
@@ -108,7 +102,7 @@ export const documentsAcceptCommand: Command = {
     "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
     if (!isUuid(uuid)) return misused(documentsAcceptCommand, notId('join', uuid));
-    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
+    if (await isAbsent(deps.database, 'join', uuid)) return 1;
     return orSayWhy(async () => {
       say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted');
       return 0;
@@ -135,7 +129,7 @@ export const documentsRejectCommand: Command = {
       return misused(documentsRejectCommand, notId('join', uuid));
     const { final: isFinal, 'dry-run': isTrial, yes } = read.values;
     if (yes && isTrial) return misused(documentsRejectCommand);
-    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
+    if (await isAbsent(deps.database, 'join', uuid)) return 1;
     return orSayWhy(() =>
       isFinal
         ? rejectForGood(deps, uuid, reason as RejectionReason, { isTrial, yes })
@@ -180,11 +174,9 @@ async function rejectForGood(
     if (isTrial) return status;
     if (!(await agrees('Reject it for good?', { yes, done: 'decided' }))) return 1;
   }
-  const rejection = await rejectFinally(deps, uuid, reason, { seen });
-  const { plan, promised, preview } = rejection;
+  const { given, ...rejection } = await rejectAndGiveBack(deps, uuid, reason, { seen });
+  const { plan, preview } = rejection;
   tellRejection(rejection, false);
-  for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
-  const given = await givenOf(deps, promised);
   const notes = [...plan.notes, ...given.notes, ...given.refused];
   return tellPlan([{ ...plan, notes, given, preview }], false);
 }
@@ -198,15 +190,6 @@ function tellRejection({ reviewed, sentence, others }: FinalRejection, isTrial: 
     console.log(
       `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${operatorRefund(others[0]!, '--ineligible', '--upgrade')}`,
     );
-}
-
-/** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and a background task retries it. */
-async function makeRefund(deps: Deps, intentId: string): Promise<void> {
-  try {
-    await giveBack(deps, intentId);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-  }
 }
 
 function sayRead(sentence: string, isTrial: boolean): void {
@@ -229,23 +212,14 @@ export const documentsDueCommand: Command = {
 export const documentsFetchCommand: Command = {
   usage: 'documents fetch ID FILE',
   summary: 'Write a document, by the id that "documents show" tells, to a new file on this machine.',
-  async run([id, path, ...more], { deps, database }) {
+  async run([id, path, ...more], { deps }) {
     if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand, notId('document', id));
-    const row = await database
-      .selectFrom('document')
-      .select(['storage_key', 'media_type', 'sha256'])
-      .where('id', '=', id)
-      .executeTakeFirst();
-    if (!row) {
-      console.error(`There is no document ${id}.`);
+    const fetched = await fetchDocument(deps, id, path);
+    if (fetched === null || 'refused' in fetched) {
+      console.error(fetched?.refused ?? `There is no document ${id}.`);
       return 1;
     }
-    const refused = await saveDocument(deps, { key: row.storage_key, sha256: row.sha256 }, path);
-    if (refused !== null) {
-      console.error(refused);
-      return 1;
-    }
-    console.log(`Written to ${path}, as ${row.media_type}.`);
+    console.log(`Written to ${path}, as ${fetched.mediaType}.`);
     return 0;
   },
 };
@@ -297,40 +271,30 @@ export const documentsUnknownCommand: Command = {
     if (!read) return misused(documentsUnknownCommand);
     const [what, key, path, ...more] = read.positionals;
     if (what === undefined) {
-      const old = new Set<string>();
-      for await (const key of unknownDocuments(deps)) old.add(key);
-      let young = 0;
-      for await (const unknown of unknownDocuments(deps, { all: true })) {
-        if (!old.has(unknown)) young++;
-        console.log(old.has(unknown) ? unknown : `${unknown}  younger than a day`);
-      }
+      const unknown = await listUnknown(deps);
+      for (const { key, isYoung } of unknown) console.log(isYoung ? `${key}  younger than a day` : key);
+      const young = unknown.filter(({ isYoung }) => isYoung).length;
       if (young > 0)
         console.log(
           `${young} younger than a day: an upload may be under way, so none of them can be removed yet.`,
         );
-      const count = old.size + young;
-      console.log(count === 0 ? 'The database knows every document.' : `${count} unknown.`);
-      return old.size === 0 ? 0 : 1;
+      console.log(unknown.length === 0 ? 'The database knows every document.' : `${unknown.length} unknown.`);
+      return unknown.length === young ? 0 : 1;
     }
     const isFetch = what === 'fetch' && path !== undefined && more.length === 0;
     if (!isUuid(key) || !(isFetch || (what === 'remove' && path === undefined)))
       return misused(documentsUnknownCommand);
-    if (!(await isUnknown(deps, key, isFetch))) {
-      console.error(
-        (await isUnknown(deps, key, true))
-          ? `${key} is younger than a day: an upload may be under way, so it cannot be removed yet.`
-          : `${key} is not among the documents that the database does not know.`,
-      );
+    const is = await whetherUnknown(deps, key);
+    if (is === 'known' || (is === 'young' && !isFetch)) {
+      console.error(whyNotUnknown(key, is));
       return 1;
     }
     if (!isFetch) {
       if (!(await agrees(`Remove ${key} for good?`, { yes: read.values.yes, done: 'removed' }))) return 1;
-      await deps.database.transaction().execute(async (trx) => {
-        await holdDocument(trx, key);
-        await deps.storage.remove(key);
-      });
-      console.log(`${key} is removed.`);
-      return 0;
+      const isRemoved = await removeUnknown(deps, key);
+      if (isRemoved) console.log(`${key} is removed.`);
+      else console.error(whyNotUnknown(key, 'known'));
+      return isRemoved ? 0 : 1;
     }
     const refused = await saveDocument(deps, { key }, path);
     if (refused !== null) {
@@ -342,7 +306,8 @@ export const documentsUnknownCommand: Command = {
   },
 };
 
-async function isUnknown(deps: Deps, key: string, all: boolean): Promise<boolean> {
-  for await (const unknown of unknownDocuments(deps, { all })) if (unknown === key) return true;
-  return false;
+function whyNotUnknown(key: string, is: 'young' | 'known'): string {
+  return is === 'young'
+    ? `${key} is younger than a day: an upload may be under way, so it cannot be removed yet.`
+    : `${key} is not among the documents that the database does not know.`;
 }

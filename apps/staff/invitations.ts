@@ -3,11 +3,16 @@ import { cleanText, plain } from '#core/cleanText.ts';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Deps } from '../server/deps.ts';
+import {
+  contactFile,
+  contactsToMint,
+  type InvitationToMint,
+  mintColumns,
+} from '../server/invitations/contactsToMint.ts';
 import type { Guessable } from '../server/invitations/guessable.ts';
 import {
   type Doubt,
   expiryFault,
-  faultOf,
   type ImportReport,
   importInvitations,
   pastFault,
@@ -27,8 +32,7 @@ import {
 } from '../server/invitations/invitations.ts';
 import { mintCodes } from '../server/invitations/mintInvitations.ts';
 import { Progress } from '../server/platform/progress.ts';
-import { type CsvColumns, type CsvRow, NotCsv, readCsv } from '../server/platform/readCsv.ts';
-import type { Society } from '../server/society/society.ts';
+import { NotCsv, readCsv } from '../server/platform/readCsv.ts';
 import { dayOf } from '../server/society/texts.ts';
 import { type Command, misused, printCsvLine, readArgs } from './command.ts';
 
@@ -298,22 +302,6 @@ function warningOf({ kind, count, lines }: Guessable): string {
   }
 }
 
-const mintColumns = [
-  'contactId',
-  'firstName',
-  'lastName',
-  'email',
-  'school',
-  'programme',
-  'expiresAt',
-] as const;
-type Column = (typeof mintColumns)[number];
-type Invitation = Partial<Record<Column, string>>;
-const inFile = {
-  needed: ['contactId'],
-  optional: mintColumns.slice(1),
-} as const satisfies CsvColumns<Column>;
-
 const mintOptions = {
   count: { type: 'string' },
   school: { type: 'string' },
@@ -347,7 +335,7 @@ export const mintCommand: Command = {
       console.error(plain(fault));
       return 2;
     }
-    const all: Invitation = {
+    const all: InvitationToMint = {
       ...(school === undefined ? {} : { school }),
       ...(programme === undefined ? {} : { programme }),
       ...(expires === undefined ? {} : { expiresAt: expires }),
@@ -358,7 +346,11 @@ export const mintCommand: Command = {
       const wanted =
         file === undefined
           ? Array.from({ length: Number(count) }, () => all)
-          : contactsOf((await readCsv(file, inFile)).rows, { all, society: deps.society, now }, refuse);
+          : contactsToMint(
+              (await readCsv(file, contactFile)).rows,
+              { all, society: deps.society, now },
+              refuse,
+            );
       printCsvLine(['code', ...mintColumns]);
       for await (const { code, invitation } of mintCodes(database, wanted))
         printCsvLine([code, ...mintColumns.map((column) => invitation[column] ?? '')]);
@@ -371,29 +363,3 @@ export const mintCommand: Command = {
     return refusals.length > 0 ? 1 : 0;
   },
 };
-
-/**
- * Reads contacts from the rows of a CSV file. The file has the mintColumns of an invitation file, except the code. If a row has no
- * value in a column, the value comes from `all`. A row is refused if an import would refuse it, or if its code would have expired
- * already.
- */
-async function* contactsOf(
-  rows: AsyncIterable<CsvRow<Column>>,
-  { all, society, now }: { all: Invitation; society: Society; now: Date },
-  refuse: (line: number, text: string) => void,
-): AsyncGenerator<Invitation> {
-  for await (const { line, values, fault: unread } of rows) {
-    if (unread !== null) {
-      refuse(line, unread);
-      continue;
-    }
-    const given: Invitation = Object.fromEntries(
-      mintColumns.flatMap((column) => (values[column] ? [[column, values[column]]] : [])),
-    );
-    const fault =
-      faultOf({ ...given, contactId: given.contactId ?? '' }, society.programmes) ??
-      (given.expiresAt === undefined ? null : pastFault(given.expiresAt, society, now));
-    if (fault) refuse(line, fault);
-    else yield { ...all, ...given };
-  }
-}

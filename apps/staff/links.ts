@@ -1,5 +1,4 @@
 import { open, rm } from 'node:fs/promises';
-import { sql } from 'kysely';
 import { plain } from '#core/cleanText.ts';
 import { contactIdFault } from '#core/csv.ts';
 import { parseDollars } from '#core/money.ts';
@@ -9,6 +8,7 @@ import { mintLink } from '../server/links/mintLink.ts';
 import { previewLink, previewSale } from '../server/links/previewLink.ts';
 import { isPictureName, pictureOf } from '../server/links/qrPicture.ts';
 import { type Recipient, recipientsOf } from '../server/links/recipients.ts';
+import { revokeLinks } from '../server/pass/revokeLinks.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
 import { type CsvRow, NotCsv, readCsv } from '../server/platform/readCsv.ts';
@@ -202,12 +202,7 @@ export const linksRevokeCommand: Command = {
   async run([join, ...more], { deps }) {
     const uuid = join?.toLowerCase();
     if (!isUuid(uuid) || more.length > 0) return misused(linksRevokeCommand, notId('join', uuid));
-    const { rows } = await sql`
-      insert into pass (session_uuid, revoked_at) select uuid, ${deps.now()} from join_session where uuid = ${uuid}
-      on conflict (session_uuid) do update set revoked_at = excluded.revoked_at,
-        code_hash = null, code_browser = null, code_expires_at = null
-      returning session_uuid`.execute(deps.database);
-    if (!rows[0]) {
+    if (!(await revokeLinks(deps, uuid))) {
       console.error(`There is no join ${uuid}.`);
       return 1;
     }

@@ -1,4 +1,5 @@
 import { plain } from '#core/cleanText.ts';
+import { readNotices } from '../server/notices/readNotices.ts';
 import { reportedKinds } from '../server/reports/reports.ts';
 import { type Command, misused, readArgs } from './command.ts';
 
@@ -14,12 +15,7 @@ export const noticesCommand: Command = {
     if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
       return misused(noticesCommand);
     const since = new Date(Date.now() - Number(read.values.days) * 86_400_000);
-    const notices = await database
-      .selectFrom('staff_notice')
-      .select(['created_at', 'session_uuid', 'message'])
-      .where('created_at', '>=', since)
-      .orderBy('id')
-      .execute();
+    const notices = await readNotices(database, since);
     for (const { created_at, session_uuid, message } of notices)
       console.log(
         `${created_at.toISOString().slice(0, 16)}Z  ${plain(message)}${session_uuid ? `  (join ${session_uuid})` : ''}`,

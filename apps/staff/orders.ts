@@ -1,12 +1,10 @@
 import { cleanText, plain } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import type { Deps } from '../server/deps.ts';
-import { isWaiting, listParcels, type Parcel, parcelOf } from '../server/fulfilment/orders.ts';
+import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/fulfilment/orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
-import { tellAbsent } from '../server/platform/database/tellAbsent.ts';
-import { followPayment } from '../server/refunds/followPayment.ts';
-import { type Command, misused, notId, printCsvLine, readArgs } from './command.ts';
+import { askWhatWentBack } from '../server/refunds/askWhatWentBack.ts';
+import { type Command, isAbsent, misused, notId, printCsvLine, readArgs } from './command.ts';
 
 const DAY_MS = 86_400_000;
 const NO_ADDRESS = 'no address';
@@ -53,7 +51,7 @@ export const ordersShowCommand: Command = {
   summary: 'What of a join is to be sent, where to, and what was sent when and by whom.',
   async run([uuid, ...more], { deps, database }) {
     if (!isUuid(uuid) || more.length > 0) return misused(ordersShowCommand, notId('join', uuid));
-    if (await tellAbsent(database, 'join', uuid)) return 1;
+    if (await isAbsent(database, 'join', uuid)) return 1;
     const parcel = await parcelOf(database, deps.society, uuid);
     if (!parcel) {
       console.error(`Join ${uuid} has paid for nothing that is sent.`);
@@ -64,14 +62,10 @@ export const ordersShowCommand: Command = {
     console.log(
       `to  ${address === null ? NO_ADDRESS : plain(Object.values(address).filter(Boolean).join(', '))}`,
     );
-    const takenBack = await database
-      .selectFrom('shipment')
-      .selectAll()
-      .where('session_uuid', '=', uuid)
-      .where('unshipped_at', 'is not', null)
-      .orderBy('id')
-      .execute();
-    for (const { goods, shipped_at, shipped_by, unshipped_at, unshipped_by } of takenBack)
+    for (const { goods, shipped_at, shipped_by, unshipped_at, unshipped_by } of await takenBackOf(
+      database,
+      uuid,
+    ))
       console.log(
         plain(
           `${goods}: said to be sent on ${day(shipped_at)} by ${shipped_by}, taken back on ${day(unshipped_at!)} by ${unshipped_by}`,
@@ -188,26 +182,13 @@ export const ordersShipCommand: Command = {
     const asked = read && readSubject(read.positionals, read.values.item);
     if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
     const note = cleanText(read.values.note ?? '') || null;
-    if (!read.values.unasked && !(await hasAskedStripe(deps, asked.uuid))) return 1;
+    const unasked = read.values.unasked ? null : await askWhatWentBack(deps, asked.uuid);
+    if (unasked !== null) {
+      console.error(
+        `Nothing was recorded: Stripe did not say whether the payment was refunded or disputed. Try again in a minute. If that does not help, look at ${unasked.join(' and ')} in Stripe's dashboard. If nothing went back there, repeat the command with --unasked.`,
+      );
+      return 1;
+    }
     return said('sent', async () => shipOrder(deps, asked.uuid, { items: asked.items, note }));
   },
 };
-
-/**
- * Takes in from Stripe what went back of a join's payments, since a refund or dispute of the last minute may not be known here yet.
- * If Stripe does not answer, prints that and what to do, and returns false.
- */
-async function hasAskedStripe(deps: Deps, uuid: string): Promise<boolean> {
-  const goods = (await parcelOf(deps.database, deps.society, uuid))?.goods ?? [];
-  const intents = [...new Set(goods.filter(isWaiting).map(({ intentId }) => intentId))];
-  try {
-    for (const intentId of intents) await followPayment(deps, intentId);
-    return true;
-  } catch (error) {
-    deps.log.warn({ err: error }, 'Stripe could not be asked what went back');
-    console.error(
-      `Nothing was recorded: Stripe did not say whether the payment was refunded or disputed. Try again in a minute. If that does not help, look at ${intents.join(' and ')} in Stripe's dashboard. If nothing went back there, repeat the command with --unasked.`,
-    );
-    return false;
-  }
-}

@@ -4,11 +4,8 @@ import { dirname, join } from 'node:path';
 import { cleanEmail, plain } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../server/crm/fence.ts';
-import { lookAtContacts } from '../server/crm/followContacts.ts';
-import { CrmRefused, CrmUnavailable } from '../server/crm/hubspot/errors.ts';
 import type { Deps } from '../server/deps.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
-import { isWaiting, parcelOf } from '../server/fulfilment/orders.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { applyJournal } from '../server/privacy/applyJournal.ts';
 import { tellStripe } from '../server/privacy/atStripe.ts';
@@ -17,19 +14,18 @@ import { erasePerson, type PersonErased } from '../server/privacy/erasePerson.ts
 import { findPerson, type Person } from '../server/privacy/findPerson.ts';
 import { journalPath } from '../server/privacy/journal.ts';
 import type { AtHubspot } from '../server/privacy/leftAtHubspot.ts';
+import { planErasure, type Unsent } from '../server/privacy/planErasure.ts';
 import { pageOf, readPerson } from '../server/privacy/readPerson.ts';
 import { openReceipt } from '../server/privacy/receiptFile.ts';
 import {
   applyRetention,
   MOST,
   NotAllRemoved,
-  overdue,
-  owing,
+  overview,
   type Stage,
   stages,
 } from '../server/privacy/retention.ts';
 import { reasonOf, StoppedErasing } from '../server/privacy/stoppedErasing.ts';
-import { refusalsOf } from '../server/privacy/underWay.ts';
 import { askPerson, type Command, misused, readArgs } from './command.ts';
 
 const personEraseOptions = {
@@ -53,13 +49,11 @@ export const personEraseCommand: Command = {
     if (again)
       return yes || isTrial || to !== undefined || read.values.hubspot
         ? misused(personEraseCommand)
-        : applyJournal(deps, given ?? journalPath(deps));
+        : eraseAgain(deps, given ?? journalPath(deps));
     const email = cleanEmail(given ?? '');
     if (!isEmail(email) || (yes && isTrial)) return misused(personEraseCommand);
 
-    const found = await findPerson(deps, email);
-    const isAsked = await lookAtOthers(deps, found);
-    const person = found.others.length > 0 && isAsked ? await findPerson(deps, email) : found;
+    const { person, isAsked, refusals, unsent } = await planErasure(deps, email);
     const rows = person.joins.length + person.contacts.length + person.requests;
     if (rows === 0 && !read.values.hubspot) {
       const { erasedAt, atHubspot } = person;
@@ -74,10 +68,8 @@ export const personEraseCommand: Command = {
         );
       return erasedAt ? 0 : 1;
     }
-    const refusals = await refusalsOf(deps.database, person.joins);
     for (const line of refusals) console.error(line);
     if (refusals.length > 0) return 1;
-    const unsent = await unsentOf(deps, person.joins);
     tellErasure(person, unsent, { withHubspot: read.values.hubspot, isAsked });
     if (isTrial) return 0;
     const file = to === undefined ? null : await openReceipt(to);
@@ -105,19 +97,18 @@ export const personEraseCommand: Command = {
   },
 };
 
-/**
- * Reads some contacts from HubSpot into the mirror: those that were named for the person's joins and that have another email in
- * the mirror. Since the mirror last read such a contact, a join may have written the person's email to it in HubSpot. Returns
- * false if HubSpot does not answer or refuses.
- */
-async function lookAtOthers(deps: Deps, { others }: Person): Promise<boolean> {
-  try {
-    await lookAtContacts(deps, others);
-    return true;
-  } catch (error) {
-    if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;
-    throw error;
+/** Makes the erasures of a journal again. Returns the exit status: 1 if an entry was invalid or could not be applied. */
+async function eraseAgain(deps: Deps, path: string): Promise<number> {
+  const applied = await applyJournal(deps, path);
+  if (applied === null) {
+    console.error(`There is no journal at ${path}.`);
+    return 1;
   }
+  const { entries, again, faults, unfinished, refused } = applied;
+  for (const sentence of [...faults, ...(unfinished === null ? [] : [unfinished]), ...refused])
+    console.error(sentence);
+  console.log(`${entries} erasures in the journal, ${again} made again, ${refused.length} refused.`);
+  return refused.length + faults.length > 0 ? 1 : 0;
 }
 
 function tellStopped(error: unknown): number {
@@ -127,22 +118,6 @@ function tellStopped(error: unknown): number {
     if (error.isFault) throw error.cause;
   } else throw error;
   return 1;
-}
-
-interface Unsent {
-  uuid: string;
-  goods: string[];
-}
-
-/** Returns the goods for which these joins have paid and which were not sent yet. */
-async function unsentOf({ database, society }: Deps, joins: readonly string[]): Promise<Unsent[]> {
-  const all: Unsent[] = [];
-  for (const uuid of joins) {
-    const parcel = await parcelOf(database, society, uuid);
-    const goods = (parcel?.goods ?? []).filter(isWaiting).map(({ name }) => plain(name));
-    if (goods.length > 0) all.push({ uuid, goods });
-  }
-  return all;
 }
 
 const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.length;
@@ -160,7 +135,7 @@ function tellErasure(
   for (const uuid of joins) console.log(`join ${uuid}`);
   for (const { uuid, goods } of unsent)
     console.log(
-      `paid and not sent by join ${uuid}: ${goods.join(', ')}. The address goes, so that it cannot be sent any more: send it before (npm run operator -- orders show ${uuid}), or give its money back.`,
+      `paid and not sent by join ${uuid}: ${plain(goods.join(', '))}. The address goes, so that it cannot be sent any more: send it before (npm run operator -- orders show ${uuid}), or give its money back.`,
     );
   for (const id of contacts) console.log(`contact ${id}${withHubspot ? ', at HubSpot too' : ''}`);
   if (withHubspot && countOf(atHubspot) > 0)
@@ -208,7 +183,7 @@ function receiptOf(
       : []),
     ...unsent.map(
       ({ uuid, goods }) =>
-        `Paid by join ${uuid} and never sent: ${goods.join(', ')}. The address is gone, and the money stays.`,
+        `Paid by join ${uuid} and never sent: ${plain(goods.join(', '))}. The address is gone, and the money stays.`,
     ),
     ...(ofOthers > 0 ? [`Gone: the email itself, in ${rowsOfOthers(ofOthers)}. Stays: these joins.`] : []),
     ...others
@@ -320,21 +295,18 @@ export const retentionCommand: Command = {
     const read = readArgs(args, retentionOptions);
     if (!read || read.positionals.length > 0 || (read.values.yes && read.values['dry-run']))
       return misused(retentionCommand);
-    let total = 0;
-    for (const stage of stages) {
-      const days = deps.society.retention[`${stage}Days`];
-      const ids = await overdue(deps, stage);
-      total += ids.length;
+    const seen = await overview(deps);
+    const total = seen.reduce((sum, { ids }) => sum + ids.length, 0);
+    for (const { stage, days, ids, owing } of seen) {
       console.log(
-        days === undefined
+        days === null
           ? `${stage}: kept for ever`
           : `${stage}: kept for ${days} days, ${ids.length === MOST ? 'at least ' : ''}${ids.length} over it`,
       );
       for (const id of ids) console.log(`  ${id}`);
-      const kept = (await owing(deps, stage)).length;
-      if (kept > 0)
+      if (owing > 0)
         console.log(
-          `  ${kept === MOST ? `at least ${kept}` : kept} more wait for goods to be sent: npm run operator -- orders list`,
+          `  ${owing === MOST ? `at least ${owing}` : owing} more wait for goods to be sent: npm run operator -- orders list`,
         );
     }
     if (read.values['dry-run'] || total === 0) return 0;

@@ -3,17 +3,18 @@ import { assignCommand, possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../server/deps.ts';
-import { confirmPayment } from '../server/payments/confirmPayment.ts';
 import { isIntentId } from '../server/payments/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
 import { readAssignable, sayWhatFor } from '../server/refunds/assignRefund.ts';
 import type { Given } from '../server/refunds/giveBack.ts';
+import { notToldOfErased } from '../server/refunds/membershipStanding.ts';
 import type { RefundPreview } from '../server/refunds/previewRefund.ts';
-import { NotRefundable, orNotRefundable, refundJoin } from '../server/refunds/refundJoin.ts';
+import { NotRefundable } from '../server/refunds/refundJoin.ts';
+import { erasedJoins } from '../server/settlement/erasedJoins.ts';
+import { refundPaid } from '../server/settlement/refundPaid.ts';
 import { refundablePart, refundPayment } from '../server/settlement/refundPayment.ts';
-import { tellErased } from '../server/settlement/tellErased.ts';
 import { agrees, type Command, misused, notId, readArgs } from './command.ts';
 
 const refundOptions = {
@@ -40,7 +41,7 @@ export const refundCommand: Command = {
     const wanted = readItems(items);
     if (wanted === null) return misused(refundCommand);
     if (!isIntentId(subject) && !isUuid(subject)) return misused(refundCommand, notId('join', subject));
-    await tellErased(deps.database, subject);
+    await tellErased(deps, subject);
     try {
       if (isIntentId(subject)) {
         if (ineligible || upgrade || items !== undefined || !membership) return misused(refundCommand);
@@ -63,14 +64,13 @@ export const refundCommand: Command = {
         else if (notes.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
         return refused.length > 0 ? 1 : 0;
       }
-      await confirmOpen(deps, subject);
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
-      if (yes) return tellPlan([await refundJoin(deps, subject, wish)], false);
-      const seen = await refundJoin(deps, subject, wish, { isTrial: true });
+      if (yes) return tellPlan([await refundPaid(deps, subject, wish)], false);
+      const seen = await refundPaid(deps, subject, wish, { isTrial: true });
       const status = tellPlan([seen], true);
       if (isTrial || seen.refunds.length === 0) return status;
       if (!(await agrees('Give it back?', { yes, done: 'refunded' }))) return 1;
-      return tellPlan([await refundJoin(deps, subject, wish, { seen })], false);
+      return tellPlan([await refundPaid(deps, subject, wish, { seen })], false);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
         // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
@@ -86,18 +86,9 @@ export const refundCommand: Command = {
   },
 };
 
-/**
- * Confirms the open payments of a join that have succeeded at Stripe, so that the refund plan includes them. Throws {@link
- * NotRefundable} when Stripe does not answer.
- */
-async function confirmOpen(deps: Deps, uuid: string): Promise<void> {
-  const open = await deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('status', '=', 'open')
-    .execute();
-  for (const { intent_id } of open) await orNotRefundable(confirmPayment(deps, intent_id));
+/** Says of each erased join that is meant that HubSpot cannot be told of it any more. */
+async function tellErased({ database }: Deps, subject: string): Promise<void> {
+  for (const uuid of await erasedJoins(database, subject)) console.log(notToldOfErased(uuid));
 }
 
 const refundAssignOptions = {
@@ -122,7 +113,7 @@ export const refundAssignCommand: Command = {
     const ids = items === undefined ? [] : readItems(items);
     const isSomething = membership || upgrade || items !== undefined;
     if (ids === null || typeof ids === 'string' || (none && isSomething)) return misused(refundAssignCommand);
-    await tellErased(deps.database, refund);
+    await tellErased(deps, refund);
     try {
       if (!none && !isSomething) return tellAssignable(await readAssignable(deps, refund));
       if (!read.values.yes) {

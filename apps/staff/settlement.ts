@@ -3,7 +3,7 @@ import { NotConfirmable } from '../server/payments/confirmPayment.ts';
 import { isIntentId } from '../server/payments/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { NotRebuilt } from '../server/settlement/rebuildJoin.ts';
-import { keepReconciliation, type Reconciliation, reconcile } from '../server/settlement/reconcile.ts';
+import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/settlement/reconcile.ts';
 import { NotSettled, settleJoin, settleMissing, settlePayment } from '../server/settlement/settle.ts';
 import { type Command, misused, notId, readArgs } from './command.ts';
 
@@ -22,12 +22,7 @@ export const reconcileCommand: Command = {
     if (!read || read.positionals.length > 0 || (days !== undefined && !/^[1-9]\d{0,4}$/.test(days)))
       return misused(reconcileCommand);
     if (read.values.history) {
-      const nights = await database
-        .selectFrom('reconciliation')
-        .select(['finished_at', 'counts', 'differences'])
-        .orderBy('id', 'desc')
-        .limit(NIGHTS_SHOWN)
-        .execute();
+      const nights = await lastReconciliations(database, NIGHTS_SHOWN);
       for (const { finished_at, counts, differences } of nights) {
         console.log(
           `${finished_at.toISOString().slice(0, 16)}Z  ${differences.length} differences, ${counts.payments} payments`,
@@ -37,11 +32,7 @@ export const reconcileCommand: Command = {
       if (nights.length === 0) console.log('It has not run yet.');
       return nights[0] && nights[0].differences.length > 0 ? 1 : 0;
     }
-    const startedAt = deps.now();
-    const since = days === undefined ? null : new Date(startedAt.getTime() - Number(days) * 86_400_000);
-    const result = await reconcile(deps, { since });
-    // The alert and --history use the last run that was stored. Therefore a run is stored only if it compared all payments.
-    if (since === null) await keepReconciliation(deps, result, startedAt);
+    const result = await reconcileNow(deps, days === undefined ? null : Number(days));
     tellReconciliation(result);
     return result.differences.length > 0 ? 1 : 0;
   },

@@ -1,15 +1,7 @@
-import { noBudget } from '../server/crm/hubspot/budget.ts';
-import { hubspotClient } from '../server/crm/hubspot/client.ts';
 import { type StandIns, standInsOf } from '../server/doctor/examine.ts';
 import type { Config } from '../server/platform/config/config.ts';
-import { askStripe } from '../server/providers/stripe/account.ts';
 import { permissions, restrictedKeyPage } from '../server/providers/stripe/permissions.ts';
-import { stripeRegistry } from '../server/providers/stripe/register.ts';
-import { tellNobody } from '../server/providers/trouble.ts';
-import { planHubspot } from '../server/setup/planHubspot.ts';
-import { planStripe } from '../server/setup/planStripe.ts';
-import type { SetupPlan } from '../server/setup/step.ts';
-import { readSociety } from '../server/society/readSociety.ts';
+import { planSetup } from '../server/setup/planSetup.ts';
 import { askPerson, type LoneCommand, misused, readArgs } from './command.ts';
 
 const setupOptions = { yes: { type: 'boolean' }, 'dry-run': { type: 'boolean' } } as const;
@@ -46,7 +38,11 @@ export async function setUp(
     say?: (line: string) => void;
   },
 ): Promise<0 | 1> {
-  const plans = await plansOf(config, standIns, say);
+  const { secretKey } = config.providers.stripe;
+  if (standIns.stripe) say('Stripe is a stand-in on this machine, and needs no setup.');
+  else if (!secretKey.startsWith('rk_')) sayKeyPage(/^sk_live_/.test(secretKey), say);
+  if (standIns.hubspot) say('HubSpot is a stand-in on this machine, and needs no setup.');
+  const plans = await planSetup(config, standIns);
   const steps = plans.flatMap(({ steps }) => steps);
   for (const { provider, steps, inOrder } of plans) {
     for (const line of inOrder) say(`${provider}: in order: ${line}`);
@@ -71,32 +67,6 @@ export async function setUp(
     }
   }
   return isDone ? 0 : 1;
-}
-
-/** Returns a plan for each provider, except for stand-ins, which need no setup. */
-async function plansOf(
-  config: Config,
-  standIns: StandIns,
-  say: (line: string) => void,
-): Promise<SetupPlan[]> {
-  const plans: SetupPlan[] = [];
-  if (standIns.stripe) say('Stripe is a stand-in on this machine, and needs no setup.');
-  else {
-    const { stripe } = config.providers;
-    const { publicUrl } = config;
-    const domainName = new URL(publicUrl).hostname;
-    const webhookUrls = [publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`);
-    if (!stripe.secretKey.startsWith('rk_')) sayKeyPage(/^sk_live_/.test(stripe.secretKey), say);
-    const account = await askStripe(stripe, domainName);
-    plans.push(planStripe(account, { publicUrl, webhookUrls, domainName }, stripeRegistry(stripe)));
-  }
-  if (standIns.hubspot) say('HubSpot is a stand-in on this machine, and needs no setup.');
-  else {
-    const { fields } = (await readSociety(config.societyFile)).crm;
-    const hubspot = hubspotClient(config.providers.hubspot, fields, noBudget, 'background', tellNobody);
-    plans.push(await planHubspot(hubspot, fields));
-  }
-  return plans;
 }
 
 /** Prints the URL at which staff create a restricted key: the server needs fewer permissions than the secret key has. */

@@ -32,7 +32,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   reports: ['platform'],
   session: ['platform', 'society'],
   settlement: ['crm', 'notices', 'payments', 'platform', 'providers', 'refunds', 'session'],
-  setup: ['crm', 'doctor', 'providers'],
+  setup: ['crm', 'doctor', 'platform', 'providers', 'society'],
   story: [],
   upgrade: ['payments', 'platform', 'providers', 'session', 'society'],
   watch: ['crm', 'documents', 'platform', 'providers'],

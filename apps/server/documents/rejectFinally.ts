@@ -16,6 +16,8 @@ import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { type Given, giveBack, givenOf } from '../refunds/giveBack.ts';
 import { othersOfPayer } from '../refunds/membershipStanding.ts';
 import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
 import {
@@ -98,6 +100,24 @@ export async function rejectFinally(
     const others = await othersOfPayer(trx, join);
     return { reviewed, sentence: finalRejection({ isReturned }), plan, preview, promised, others };
   });
+}
+
+/**
+ * Like {@link rejectFinally}, and makes the refunds at Stripe. If Stripe does not answer, they stay due, and a background task retries
+ * them. `given` is their outcome.
+ */
+export async function rejectAndGiveBack(
+  deps: Deps,
+  uuid: string,
+  reason: RejectionReason,
+  { seen }: { seen?: FinalRejection | undefined } = {},
+): Promise<FinalRejection & { given: Given }> {
+  const rejection = await rejectFinally(deps, uuid, reason, { seen });
+  for (const { intentId } of rejection.plan.refunds)
+    await giveBack(deps, intentId).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
+  return { ...rejection, given: await givenOf(deps, rejection.promised) };
 }
 
 /**

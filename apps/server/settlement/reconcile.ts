@@ -7,6 +7,7 @@ import { giveBackCommand, operatorRefund } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { repeat } from '../platform/background.ts';
+import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
@@ -14,6 +15,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone, waysOn } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 import { alikeTo } from '../session/alike.ts';
+import { EVENTS_TASK } from './catchUp.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
@@ -132,6 +134,38 @@ export async function keepReconciliation(
     })
     .execute();
   return result;
+}
+
+/**
+ * Reconciles the payments of the last `days`, or all (null). Only a run over all is stored, since the alert and {@link
+ * lastReconciliations} use the last run that was stored.
+ */
+export async function reconcileNow(deps: Deps, days: number | null): Promise<Reconciliation> {
+  const startedAt = deps.now();
+  const since = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);
+  const result = await reconcile(deps, { since });
+  return since === null ? keepReconciliation(deps, result, startedAt) : result;
+}
+
+/**
+ * Reconciles a restored database, before servers start: no payment is in progress, so that even a payment of a minute ago counts as a
+ * difference. The first server to start takes in Stripe's events since the backup, though a server that no longer runs may have
+ * claimed that task.
+ */
+export async function reconcileRestored(deps: Deps): Promise<Reconciliation> {
+  await postpone(deps.database, EVENTS_TASK, 0);
+  const startedAt = deps.now();
+  return keepReconciliation(deps, await reconcile(deps, { graceMinutes: 0 }), startedAt);
+}
+
+/** Returns the last `most` runs over all payments, the newest first. */
+export function lastReconciliations(database: Database, most: number) {
+  return database
+    .selectFrom('reconciliation')
+    .select(['finished_at', 'counts', 'differences'])
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
 }
 
 /** Returns the seconds until the next {@link NIGHT_HOUR} o'clock UTC, which is night in America. */

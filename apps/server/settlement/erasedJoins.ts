@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
-import { notToldOfErased } from '../refunds/membershipStanding.ts';
 
 /**
- * If `subject` is the id of an erased join, or of its payment or refund, prints that the join is erased: HubSpot can no longer be
- * told about changes of its membership.
+ * Returns the erased joins of which `subject` is the id, or of a payment or refund of theirs: HubSpot can no longer be told about
+ * changes of their memberships.
  */
-export async function tellErased(database: Database, subject: string): Promise<void> {
+export async function erasedJoins(database: Database, subject: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
     select distinct session.uuid from join_session session
     join payment on payment.session_uuid = session.uuid left join refund using (intent_id)
@@ -14,5 +13,5 @@ export async function tellErased(database: Database, subject: string): Promise<v
       and ${subject} in (session.uuid::text, payment.intent_id, refund.uuid::text, refund.stripe_id)`.execute(
     database,
   );
-  for (const { uuid } of rows) console.log(notToldOfErased(uuid));
+  return rows.map(({ uuid }) => uuid);
 }
