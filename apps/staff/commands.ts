@@ -39,7 +39,7 @@ import {
 } from './letters.ts';
 import { linkCheckCommand, linksCommand, linksRevokeCommand } from './links.ts';
 import { migrateCommand } from './migrate.ts';
-import { noticesCommand } from './notices.ts';
+import { noticesCommand, noticesDoneCommand } from './notices.ts';
 import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './orders.ts';
 import { correctCommand, keepApartCommand, mergeCommand, unmergeCommand } from './people.ts';
 import { personEraseCommand, personExportCommand, retentionCommand } from './privacy.ts';
@@ -99,6 +99,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   personEraseCommand,
   retentionCommand,
   noticesCommand,
+  noticesDoneCommand,
   backupCommand,
   restoreCommand,
   migrateCommand,

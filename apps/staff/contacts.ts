@@ -2,11 +2,12 @@ import { plain } from '#core/cleanText.ts';
 import { accountsOf, changeAccount } from '../server/crm/account.ts';
 import { howFarBehind, refusedByHubspot, sendRefusedAgain } from '../server/crm/behind.ts';
 import { diffOf } from '../server/crm/diffJoin.ts';
-import { CrmRefused, CrmUnavailable } from '../server/crm/hubspot/errors.ts';
+import { CrmRefused, CrmUnavailable, OtherAccount } from '../server/crm/hubspot/errors.ts';
 import { syncContacts } from '../server/crm/syncContacts.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { Progress } from '../server/platform/progress.ts';
 import { agrees, type Command, isAbsent, misused, notId, readArgs } from './command.ts';
+import { failureSentence } from './sentences/failures.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -32,7 +33,7 @@ export const syncCommand: Command = {
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
       progress.end();
-      console.error(`HubSpot: ${error.message}\nRun it again: it goes on where it was.`);
+      console.error(`HubSpot: ${sentenceOf(error)}\nRun it again: it goes on where it was.`);
       return 1;
     }
   },
@@ -60,7 +61,10 @@ export const accountCommand: Command = {
       if (id !== undefined && id !== kept) {
         const question = `The contacts are of account ${kept}. Those that account ${id} lacks count as deleted. Has the society moved?`;
         if (!(await agrees(question, { yes: read.values.yes, done: 'changed' }))) return 1;
-        await changeAccount(database, id);
+        if (!(await changeAccount(database, kept, id))) {
+          console.error('The contacts are of another account by now. Please look again.');
+          return 1;
+        }
       }
       console.log(
         `The contacts are of the HubSpot account ${id ?? kept}, and the token is of ${(id ?? kept) === present ? 'the same' : present}.`,
@@ -68,7 +72,7 @@ export const accountCommand: Command = {
       return 0;
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
-      console.error(`HubSpot: ${error.message}`);
+      console.error(`HubSpot: ${sentenceOf(error)}`);
       return 1;
     }
   },
@@ -151,8 +155,12 @@ export const diffCommand: Command = {
       return 0;
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
-      console.error(plain(`HubSpot: ${error.message}`));
+      console.error(plain(`HubSpot: ${sentenceOf(error)}`));
       return 1;
     }
   },
 };
+
+function sentenceOf(error: CrmUnavailable | CrmRefused): string {
+  return error instanceof OtherAccount ? failureSentence(error) : error.message;
+}

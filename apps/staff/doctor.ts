@@ -4,6 +4,7 @@ import type { Finding } from '../server/doctor/finding.ts';
 import { findingsOf } from '../server/doctor/findings.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import { type LoneCommand, misused } from './command.ts';
+import { remedySentence } from './sentences/failures.ts';
 
 export const doctorCommand: LoneCommand = {
   usage: 'doctor',
@@ -41,7 +42,10 @@ function written(findings: readonly Finding[], standIns: StandIns): string {
           `${names.join(' and ')}: ${names.length > 1 ? 'stand-ins' : 'a stand-in'} on this machine. What follows says nothing about a real account.\n`,
         ]
       : []),
-    ...findings.map(({ standing, about, text }) => `${standing.padEnd(width)}  ${about}: ${text}`),
+    ...findings.map(
+      ({ standing, about, text, remedies }) =>
+        `${standing.padEnd(width)}  ${about}: ${text}${remedySentence(...remedies)}`,
+    ),
     '',
     (missing === 0
       ? 'Nothing is missing.'

@@ -1,5 +1,5 @@
 import { plain as plainText } from '#core/cleanText.ts';
-import { operatorRefund } from '#core/refunds.ts';
+import { giveBack } from '#core/remedy.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../server/deps.ts';
@@ -17,18 +17,19 @@ import { type FinalRejection, rejectAndGiveBack, rejectFinally } from '../server
 import {
   type Applicant,
   dueProofs,
-  NothingToDecide,
   type Reviewed,
   reviewTranscripts,
   waitingTranscripts,
 } from '../server/documents/review.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
-import { NotRefundable } from '../server/refunds/refundJoin.ts';
 import { agrees, type Command, isAbsent, misused, notId, readArgs } from './command.ts';
 import { tellPlan } from './refunds.ts';
+import { failureSentence } from './sentences/failures.ts';
+import { commandOf } from './sentences/remedies.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
 
@@ -143,8 +144,8 @@ async function orSayWhy(decide: () => Promise<number>): Promise<number> {
   try {
     return await decide();
   } catch (error) {
-    if (![NothingToDecide, NotRefundable, NotAtStripe].some((kind) => error instanceof kind)) throw error;
-    console.error((error as Error).message);
+    if (!(error instanceof Failed || error instanceof NotAtStripe)) throw error;
+    console.error(error instanceof Failed ? failureSentence(error) : error.message);
     return 1;
   }
 }
@@ -170,7 +171,7 @@ async function rejectForGood(
   if (!yes) {
     seen = await rejectFinally(deps, uuid, reason, { isTrial: true });
     tellRejection(seen, true);
-    const status = tellPlan([{ ...seen.plan, given: null, preview: seen.preview }], true);
+    const status = tellPlan({ ...seen.plan, given: null, preview: seen.preview }, true);
     if (isTrial) return status;
     if (!(await agrees('Reject it for good?', { yes, done: 'decided' }))) return 1;
   }
@@ -178,7 +179,7 @@ async function rejectForGood(
   const { plan, preview } = rejection;
   tellRejection(rejection, false);
   const notes = [...plan.notes, ...given.notes, ...given.refused];
-  return tellPlan([{ ...plan, notes, given, preview }], false);
+  return tellPlan({ ...plan, notes, given, preview }, false);
 }
 
 function tellRejection({ reviewed, sentence, others }: FinalRejection, isTrial: boolean): void {
@@ -188,7 +189,7 @@ function tellRejection({ reviewed, sentence, others }: FinalRejection, isTrial: 
   }
   if (others.length > 0)
     console.log(
-      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${operatorRefund(others[0]!, '--ineligible', '--upgrade')}`,
+      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${commandOf(giveBack(others[0]!, ['membership', 'membership_upgrade'], { isIneligible: true }))}`,
     );
 }
 

@@ -5,6 +5,7 @@ import { pathOf } from '#contract/calls.ts';
 import { identityMetadata } from '#core/intentText.ts';
 import { letterKinds } from '#core/letterKinds.ts';
 import { deliver } from '../../tests/harness/deliver.ts';
+import { writeNotice } from '../../tests/harness/rows.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/sampleLetters.ts';
 import { details, paidJoin } from '../../tests/harness/steps.ts';
@@ -14,7 +15,6 @@ import { pressReleaseOf, readMember } from '../server/certificate/member.ts';
 import { releaseText } from '../server/certificate/pressRelease.ts';
 import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
 import { compose } from '../server/letters/compose.ts';
-import { tellStaff } from '../server/notices/tellStaff.ts';
 import { messageOf } from '../server/providers/mail/client.ts';
 import { commandNamed } from './command.ts';
 import { commands } from './commands.ts';
@@ -46,7 +46,7 @@ await sql`update person set details = ${JSON.stringify(spoiled)}::jsonb where co
 );
 await tellHubspot(server.deps.database, uuid);
 await sql`update document set name = ${hostile('transcript.pdf')}`.execute(server.deps.database);
-await tellStaff(server.deps.database, uuid, 'test', `Join ${uuid} of ${hostile('Ann')} is one.`);
+await writeNotice(server, `Join ${uuid} of ${hostile('Ann')} is one.`);
 
 const today = new Date().toISOString().slice(0, 10);
 const DAYS = ['--from', today, '--to', today];

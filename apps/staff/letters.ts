@@ -5,7 +5,6 @@ import { judgeLetter } from '../server/letters/judgeLetter.ts';
 import { listLetters, refusedLetters, retryLetters } from '../server/letters/listLetters.ts';
 import { setReminders } from '../server/letters/remind.ts';
 import { readLetter } from '../server/letters/takeLetter.ts';
-import type { Database } from '../server/platform/database/client.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { agrees, type Command, isAbsent, misused, notId, readArgs } from './command.ts';
 
@@ -93,14 +92,6 @@ export const lettersStopCommand: Command = {
   },
 };
 
-/** Shows the letters that were refused, and asks whether to send them again. Agrees if there are none. */
-async function agreesToAll(database: Database, yes: boolean): Promise<boolean> {
-  const refused = await refusedLetters(database);
-  if (refused.length === 0 || yes) return true;
-  for (const { kind, count } of refused) console.log(`${count}  ${kind}`);
-  return agrees('Send them again?', { yes, done: 'sent' });
-}
-
 const lettersRetryOptions = { yes: { type: 'boolean', default: false } } as const;
 
 export const lettersRetryCommand: Command = {
@@ -113,8 +104,16 @@ export const lettersRetryCommand: Command = {
     const [which, ...more] = read?.positionals ?? [];
     if (!read || !which || more.length > 0) return misused(lettersRetryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(lettersRetryCommand, notId('letter', which));
-    if (which === 'all' && !(await agreesToAll(database, read.values.yes))) return 1;
-    const count = await retryLetters(database, which);
+    const seen = which === 'all' && !read.values.yes ? await refusedLetters(database) : null;
+    if (seen !== null && seen.length > 0) {
+      for (const { kind, count } of seen) console.log(`${count}  ${kind}`);
+      if (!(await agrees('Send them again?', { yes: false, done: 'sent' }))) return 1;
+    }
+    const count = await retryLetters(database, which, seen);
+    if (count === null) {
+      console.error('Other letters are refused by now, so nothing was sent. Please look again.');
+      return 1;
+    }
     console.log(
       count > 0
         ? `${count} will be sent again.`

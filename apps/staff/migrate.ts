@@ -34,7 +34,8 @@ export const migrateCommand: LoneCommand = {
     }
     if (asks && !(await agrees('Run them? A backup brings back what was before.', { yes, done: 'changed' })))
       return 1;
-    const names = await migrate(databaseUrl, { tell: console.error });
+    const seen = asks ? { seen: waiting.map(({ name }) => name) } : {};
+    const names = await migrate(databaseUrl, { tell: console.error, ...seen });
     for (const name of names) console.log(name);
     console.log(names.length > 0 ? `${names.length} migrations were run.` : 'Nothing waits to be migrated.');
     return 0;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { setDelivery } from '../../tests/harness/deliver.ts';
+import { writeNotice } from '../../tests/harness/rows.ts';
 import { printed, wiredForStaff } from '../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
@@ -30,9 +31,7 @@ test('what comes from outside tells the terminal nothing, whichever command show
     server.deps.database,
   );
   await setDelivery(server, uuid, sql`refusal = ${hostile}`);
-  await sql`insert into staff_notice (kind, message) values ('test', ${hostile})`.execute(
-    server.deps.database,
-  );
+  await writeNotice(server, hostile);
   for (const args of [
     ['contacts', 'failed'],
     ['find', 'jordan.rivera@example.com'],

@@ -1,7 +1,7 @@
 import { format } from 'node:util';
 import { plain } from '#core/cleanText.ts';
 import { ConfigFaults, npmSettings, readConfig, settingsOf } from '../server/platform/config/config.ts';
-import { refusalOfDatabase } from '../server/platform/database/waitingMigrations.ts';
+import { standingOfDatabase } from '../server/platform/database/waitingMigrations.ts';
 import { sentenceOf } from '../server/platform/database/whenReached.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
@@ -61,9 +61,13 @@ async function main(args: string[]): Promise<number> {
   const config = readConfig(settingsOf(args[0]));
   databaseUrl = config.databaseUrl;
   if ('runAlone' in command) return command.runAlone(rest, config);
-  const refusal = await refusalOfDatabase(config.databaseUrl);
-  if (refusal) {
-    console.error(refusal);
+  const { waiting, foreign } = await standingOfDatabase(config.databaseUrl);
+  if (foreign || waiting > 0) {
+    const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
+    console.error(
+      foreign ??
+        `The database is not at this version yet: ${files}. The start of a server runs them, and so does \`npm run operator -- migrate\`.`,
+    );
     return 1;
   }
   const wired = await wireForStaff(config);

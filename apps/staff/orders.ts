@@ -1,10 +1,12 @@
 import { cleanText, plain } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/fulfilment/orders.ts';
-import { NotShippable, type Shipped, shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
+import { type Shipped, shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { askWhatWentBack } from '../server/refunds/askWhatWentBack.ts';
 import { type Command, isAbsent, misused, notId, printCsvLine, readArgs } from './command.ts';
+import { failureSentence } from './sentences/failures.ts';
 
 const DAY_MS = 86_400_000;
 const NO_ADDRESS = 'no address';
@@ -99,8 +101,8 @@ export async function said(done: string, work: () => Promise<Shipped>): Promise<
     if (goods.length === 0) console.error(`Nothing is ${done}.`);
     return goods.length > 0 ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof NotShippable)) throw error;
-    console.error(error.message);
+    if (!(error instanceof Failed)) throw error;
+    console.error(failureSentence(error));
     return 1;
   }
 }

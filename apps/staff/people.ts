@@ -1,5 +1,5 @@
 import { plain } from '#core/cleanText.ts';
-import { giveBackCommand } from '#core/refunds.ts';
+import { giveBack } from '#core/remedy.ts';
 import {
   ChangedMeanwhile,
   type CorrectableField,
@@ -19,7 +19,10 @@ import {
   unmergePersons,
 } from '../server/people/mergePersons.ts';
 import { isName, nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { agrees, type Command, misused, readArgs } from './command.ts';
+import { failureSentence } from './sentences/failures.ts';
+import { commandOf } from './sentences/remedies.ts';
 
 /** The correctOptions, by field. */
 const optionOf: Record<CorrectableField, string> = {
@@ -135,7 +138,7 @@ export const mergeCommand: Command = {
         );
       if (twice)
         console.log(
-          `Both hold one, and pay for both until you give one back: ${giveBackCommand(twice.uuid, twice.types)}`,
+          `Both hold one, and pay for both until you give one back: ${commandOf(giveBack(twice.uuid, twice.types))}`,
         );
       if (read.values['dry-run']) return 0;
       if (!(await agrees('Join them?', { yes: read.values.yes, done: 'joined' }))) return 1;
@@ -157,11 +160,12 @@ export const unmergeCommand: Command = {
     return said(async () => {
       const personId = await personNamed(database, named);
       if (personId === null) throw new NotMergeable(nobody(named));
-      const { from, into } = await previewUnmerge(deps, personId);
+      const seen = await previewUnmerge(deps, personId);
+      const { from, into } = seen;
       console.log(plain(`Is parted:  ${called(from)}`));
       console.log(plain(`Remains:    ${called(into)}`));
       if (!(await agrees('Undo the merge?', { yes: read.values.yes, done: 'undone' }))) return 1;
-      const refused = await unmergePersons(deps, personId);
+      const refused = await unmergePersons(deps, personId, seen);
       console.log('They are two persons again. HubSpot is told within a minute.');
       if (refused === null) return 0;
       console.error(plain(refused));
@@ -203,8 +207,8 @@ async function said(run: () => Promise<number>): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof NotMergeable)) throw error;
-    console.error(error.message);
+    if (!(error instanceof Failed)) throw error;
+    console.error(failureSentence(error));
     return 1;
   }
 }

@@ -1,21 +1,24 @@
 import { plain } from '#core/cleanText.ts';
-import { assignCommand, possibleAssignments } from '#core/dashboardRefunds.ts';
+import { possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
+import { isMembershipLine } from '#core/orderLine.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../server/deps.ts';
 import { isIntentId } from '../server/payments/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
 import { readAssignable, sayWhatFor } from '../server/refunds/assignRefund.ts';
-import type { Given } from '../server/refunds/giveBack.ts';
-import { notToldOfErased } from '../server/refunds/membershipStanding.ts';
 import type { RefundPreview } from '../server/refunds/previewRefund.ts';
-import { NotRefundable } from '../server/refunds/refundJoin.ts';
+import type { JoinRefund } from '../server/refunds/refundJoin.ts';
 import { erasedJoins } from '../server/settlement/erasedJoins.ts';
 import { refundPaid } from '../server/settlement/refundPaid.ts';
 import { refundablePart, refundPayment } from '../server/settlement/refundPayment.ts';
 import { agrees, type Command, misused, notId, readArgs } from './command.ts';
+import { failureSentence } from './sentences/failures.ts';
+import { notToldOfErased } from './sentences/notices.ts';
+import { assignCommand, commandOf } from './sentences/remedies.ts';
 
 const refundOptions = {
   ineligible: { type: 'boolean', default: false },
@@ -65,12 +68,12 @@ export const refundCommand: Command = {
         return refused.length > 0 ? 1 : 0;
       }
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
-      if (yes) return tellPlan([await refundPaid(deps, subject, wish)], false);
+      if (yes) return tellPlan(await refundPaid(deps, subject, wish), false);
       const seen = await refundPaid(deps, subject, wish, { isTrial: true });
-      const status = tellPlan([seen], true);
+      const status = tellPlan(seen, true);
       if (isTrial || seen.refunds.length === 0) return status;
       if (!(await agrees('Give it back?', { yes, done: 'refunded' }))) return 1;
-      return tellPlan([await refundPaid(deps, subject, wish, { seen })], false);
+      return tellPlan(await refundPaid(deps, subject, wish, { seen }), false);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
         // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
@@ -79,8 +82,8 @@ export const refundCommand: Command = {
         );
         return 1;
       }
-      if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
-      console.error(error.message);
+      if (!(error instanceof Failed || error instanceof NotAtStripe)) throw error;
+      console.error(error instanceof Failed ? failureSentence(error) : error.message);
       return 1;
     }
   },
@@ -116,27 +119,24 @@ export const refundAssignCommand: Command = {
     await tellErased(deps, refund);
     try {
       if (!none && !isSomething) return tellAssignable(await readAssignable(deps, refund));
-      if (!read.values.yes) {
-        const { order, amountCents } = await readAssignable(deps, refund);
-        const ends = order.lines.filter(
-          ({ type }) => (type === 'membership' && membership) || (type === 'membership_upgrade' && upgrade),
-        );
-        console.log(`${displayPrice(amountCents)} of ${order.intentId} went back outside Induct.`);
-        for (const { name } of ends) console.log(`Ends: ${plain(name)}.`);
+      const assignment = none ? 'none' : { membership, upgrade, items: ids };
+      const trial = read.values.yes ? null : await sayWhatFor(deps, refund, assignment, { isTrial: true });
+      if (trial !== null) {
+        const { order } = await readAssignable(deps, refund);
+        console.log(`${displayPrice(trial.amountCents)} of ${trial.intentId} went back outside Induct.`);
+        for (const { line, name } of trial.lines)
+          if (isMembershipLine(order.lines[line]!)) console.log(`Ends: ${plain(name)}.`);
         if (!(await agrees('Say that it was for this?', { yes: false, done: 'changed' }))) return 1;
       }
-      const { amountCents, intentId, lines } = await sayWhatFor(
-        deps,
-        refund,
-        none ? 'none' : { membership, upgrade, items: ids },
-      );
+      const seen = trial === null ? {} : { seen: trial };
+      const { amountCents, intentId, lines } = await sayWhatFor(deps, refund, assignment, seen);
       for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
       if (lines.length === 0)
         console.log(`${displayPrice(amountCents)} of ${intentId} was for nothing that was bought.`);
       return 0;
     } catch (error) {
-      if (!(error instanceof NotRefundable)) throw error;
-      console.error(error.message);
+      if (!(error instanceof Failed)) throw error;
+      console.error(failureSentence(error));
       return 1;
     }
   },
@@ -178,24 +178,25 @@ function readItems(text: string | undefined): RefundWish['items'] | null {
  * refused a refund for good.
  */
 export function tellPlan(
-  plans: readonly (Pick<RefundPlan, 'refunds' | 'notes'> & {
-    given: Given | null;
-    preview: RefundPreview;
-  })[],
+  plan: Pick<RefundPlan, 'refunds' | 'notes'> & Pick<JoinRefund, 'given' | 'preview'> & { kept?: string[] },
   isTrial: boolean,
 ): number {
-  const refunds = plans.flatMap((plan) => plan.refunds);
+  const { refunds, notes, kept = [], given, preview } = plan;
   for (const { intentId, lines } of refunds)
     for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
-  for (const note of plans.flatMap(({ notes }) => notes)) console.log(note);
+  for (const note of notes) console.log(note);
+  for (const intentId of kept)
+    console.log(
+      `Payment ${intentId} bought nothing and is still with us: ${commandOf({ do: 'refund payment', intentId })}`,
+    );
   const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  const made = plans.reduce((sum, { given }) => sum + (given?.cents ?? 0), 0);
+  const made = given?.cents ?? 0;
   if (isTrial) {
-    for (const { preview } of plans) tellPreview(preview);
+    tellPreview(preview);
     console.log(`${displayPrice(total)} would go back.`);
   } else if (total === 0) console.log('$0.00 goes back: nothing of what was asked for is left to refund.');
   else console.log(`${displayPrice(made)} ${made === total ? '' : `of ${displayPrice(total)} `}goes back.`);
-  return plans.some(({ given }) => given !== null && given.refused.length > 0) ? 1 : 0;
+  return given !== null && given.refused.length > 0 ? 1 : 0;
 }
 
 /** Prints what a refund would do beside the money of its lines. */

@@ -1,11 +1,13 @@
 import { displayPrice } from '#core/money.ts';
-import { NotConfirmable } from '../server/payments/confirmPayment.ts';
 import { isIntentId } from '../server/payments/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
-import { NotRebuilt } from '../server/settlement/rebuildJoin.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/settlement/reconcile.ts';
-import { NotSettled, settleJoin, settleMissing, settlePayment } from '../server/settlement/settle.ts';
+import { settleJoin, settleMissing, settlePayment } from '../server/settlement/settle.ts';
 import { type Command, misused, notId, readArgs } from './command.ts';
+import { differenceSentence } from './sentences/differences.ts';
+import { failureSentence } from './sentences/failures.ts';
+import { commandOf } from './sentences/remedies.ts';
 
 const NIGHTS_SHOWN = 14;
 
@@ -27,7 +29,8 @@ export const reconcileCommand: Command = {
         console.log(
           `${finished_at.toISOString().slice(0, 16)}Z  ${differences.length} differences, ${counts.payments} payments`,
         );
-        for (const { subject, text } of differences) console.log(`  ${subject}  ${text}`);
+        for (const difference of differences)
+          console.log(`  ${difference.subject}  ${differenceSentence(difference)}`);
       }
       if (nights.length === 0) console.log('It has not run yet.');
       return nights[0] && nights[0].differences.length > 0 ? 1 : 0;
@@ -40,7 +43,10 @@ export const reconcileCommand: Command = {
 
 /** Prints each difference with its repair, and the totals. */
 export function tellReconciliation({ counts, differences }: Reconciliation): void {
-  for (const { subject, text, repair } of differences) console.log(`${subject}\n  ${text}\n  ${repair}`);
+  for (const difference of differences) {
+    const { subject, remedy } = difference;
+    console.log(`${subject}\n  ${differenceSentence(difference)}\n  ${commandOf(remedy)}`);
+  }
   console.log(
     `${counts.intents} intents at Stripe, ${counts.payments} payments, ${counts.paidJoins} paid joins, ${counts.heldMemberships} memberships held; ` +
       `${displayPrice(counts.receivedCents)} received, ${displayPrice(counts.refundedCents)} refunded; ${differences.length} differences.`,
@@ -60,8 +66,8 @@ export const settleCommand: Command = {
     if (!read || more.length > 0) return misused(settleCommand);
     if (read.values.missing) {
       if (subject !== '') return misused(settleCommand);
-      const { settled, closed, followed, notes } = await settleMissing(deps);
-      for (const note of notes) console.log(note);
+      const { settled, closed, followed, notMade } = await settleMissing(deps);
+      for (const { intentId, why } of notMade) console.log(`${intentId}: ${failureSentence(why)}`);
       console.log(
         `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database as paid, and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
       );
@@ -73,16 +79,15 @@ export const settleCommand: Command = {
         console.log(
           `${closed} ${closed === 1 ? 'payment form was' : 'payment forms were'} open at Stripe for another order than in this database, and ${closed === 1 ? 'is' : 'are'} closed.`,
         );
-      return notes.length > 0 ? 1 : 0;
+      return notMade.length > 0 ? 1 : 0;
     }
     if (!isIntentId(subject) && !isUuid(subject)) return misused(settleCommand, notId('join', subject));
     let notes: string[] | null;
     try {
       notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);
     } catch (error) {
-      const isTold = [NotRebuilt, NotConfirmable, NotSettled].some((kind) => error instanceof kind);
-      if (!isTold) throw error;
-      console.error((error as Error).message);
+      if (!(error instanceof Failed)) throw error;
+      console.error(failureSentence(error));
       return 1;
     }
     if (notes === null) {

@@ -8,12 +8,12 @@ import { posix } from 'node:path';
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   backup: ['platform', 'privacy', 'providers'],
-  certificate: ['platform', 'session', 'society'],
+  certificate: ['notices', 'platform', 'session', 'society'],
   checkout: ['certificate', 'crm', 'join', 'links', 'payments', 'platform', 'session', 'society'],
   crm: ['notices', 'platform', 'providers', 'session'],
   doctor: ['crm', 'letters', 'platform', 'providers', 'society'],
   documents: ['crm', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
-  eligibility: ['platform', 'session'],
+  eligibility: ['notices', 'platform', 'session'],
   fulfilment: ['platform', 'session', 'society'],
   invitations: ['platform', 'session', 'society'],
   join: ['crm', 'eligibility', 'letters', 'links', 'payments', 'platform', 'session', 'society'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
@@ -68,10 +69,9 @@ test('with a token of another account no contact counts as deleted, none is crea
 
   assert.deepEqual(await rows(), before);
   assert.equal((await hubspot.listContacts(null)).contacts.length, 0);
-  const { rows: notices } = await sql<{ message: string }>`
-    select message from staff_notice where kind = 'other_hubspot_account'`.execute(server.background);
+  const notices = await toldStaff(server, { kind: 'other_hubspot_account' });
   assert.equal(notices.length, 1);
-  assert.match(notices[0]!.message, sentence);
+  assert.match(notices[0]!, sentence);
 
   const shown = await runCommand(t, elsewhere, accountCommand, []);
   assert.deepEqual(

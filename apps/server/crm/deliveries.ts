@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { contactFields } from '#core/contact.ts';
 import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
+import type { Notice } from '#core/notice.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
@@ -141,7 +142,7 @@ export interface Delivered {
   row: Delivery;
   properties: Record<string, string>;
   sent: CrmValues;
-  notices: { kind: string; uuid: string; message: string }[];
+  notices: Notice[];
 }
 
 /**
@@ -199,16 +200,12 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
         profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
       from known where person.id = known.id`.execute(trx);
     await sql`
-      with written as (
-        insert into staff_notice (kind, session_uuid, message)
-        select kind, uuid, message from json_to_recordset(${JSON.stringify(notices)}::json) as notice (kind text, uuid uuid, message text)
-        where not exists (select from staff_notice earlier
-          where earlier.session_uuid = uuid and earlier.kind = notice.kind and earlier.message = notice.message)
-      ), ${locked(done.map(({ row }) => row))}
+      with ${locked(done.map(({ row }) => row))}
       update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,
         due_since = case when crm_delivery.revision = told.revision then null else coalesce(due_since, now()) end,
         due_at = case when crm_delivery.revision = told.revision then null else now() end
       from ${told} join locked using (person_id) where crm_delivery.person_id = told.person_id`.execute(trx);
+    for (const notice of notices) await tellStaff(trx, notice, { once: true });
   });
 }
 
@@ -219,7 +216,7 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
 export interface Refused {
   personId: number;
   reason: string;
-  notice?: { kind: string; uuid: string; message: string } | undefined;
+  notice?: Notice | undefined;
 }
 
 /** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
@@ -231,8 +228,7 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
       update crm_delivery set refusal = refused.reason
       from json_to_recordset(${JSON.stringify(refused)}::json) as refused ("personId" bigint, reason text) join locked on person_id = "personId"
       where crm_delivery.person_id = "personId"`.execute(trx);
-    for (const { notice } of refused)
-      if (notice) await tellStaff(trx, notice.uuid, notice.kind, notice.message);
+    for (const { notice } of refused) if (notice) await tellStaff(trx, notice);
   });
 }
 

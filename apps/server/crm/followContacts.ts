@@ -13,8 +13,6 @@ import type { CrmContact } from './hubspot/answers.ts';
 import { MERGED_IDS, readProperties } from './hubspot/properties.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 
-/** The kind of the notice about two contacts that were merged while both held a membership of the same type. */
-const MERGED_TWICE = 'merged_contacts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 
@@ -254,11 +252,5 @@ async function tellOfTwice(trx: Kysely<Tables>, moved: ReadonlyMap<string, strin
     where second.is_moved and second.turn > 1 and first.turn = 1
     group by second.session_uuid, contact_id`.execute(trx);
   for (const { contactId, ...join } of rows)
-    await tellOfHeldTwice(
-      trx,
-      MERGED_TWICE,
-      join,
-      `Contact ${moved.get(join.uuid)} was merged into ${contactId} in HubSpot, and both hold`,
-      ' bought here,',
-    );
+    await tellOfHeldTwice(trx, join, { merged: moved.get(join.uuid)!, into: contactId });
 }

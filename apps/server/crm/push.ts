@@ -109,9 +109,7 @@ function plan({ society }: Deps, row: Delivery, present: CrmContact['properties'
   const { fields } = society.crm;
   const paid = lastPaid([...row.own.joins, ...row.attached.joins]);
   const notices =
-    paid && wasMember(fields, row, paid.paidAt!, present)
-      ? [{ uuid: paid.uuid, ...memberAlready(paid.uuid, row.contactId!) }]
-      : [];
+    paid && wasMember(fields, row, paid.paidAt!, present) ? [memberAlready(paid.uuid, row.contactId!)] : [];
   return { row, ...project(fields, row, present), notices };
 }
 

@@ -8,8 +8,6 @@ import { type BatchOutcome, type BatchWrite, existingId } from './hubspot/batche
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
 
-/** Kind of notice: HubSpot does not take the email of a join, or has another contact with it. */
-const EMAIL_REFUSED = 'email_refused';
 const NOT_UNIQUE = 'Another contact has a value that HubSpot wants to be unique.';
 
 /**
@@ -61,8 +59,10 @@ export async function write<T extends Delivered>(deps: Deps, planned: readonly T
     try {
       const again = (await existingBeside(deps, rest)) ?? (await writeAlone(deps, rest));
       if (again?.kind === 'written' && hasEmail && uuid !== null) {
-        const message = isTaken ? emailTaken(uuid, contactId, outcome.id) : emailRefused(uuid, again.id);
-        rest.notices = [...rest.notices, { kind: EMAIL_REFUSED, uuid, message }];
+        const params = isTaken
+          ? { contactId, isTaken, other: outcome.id }
+          : { contactId: again.id, isTaken, other: null };
+        rest.notices = [...rest.notices, { kind: 'email_refused', subject: uuid, params, remedy: null }];
       }
       sent.push({ change: rest, outcome: again });
     } catch (error) {
@@ -98,15 +98,6 @@ export function withoutEmail<T extends Delivered>({ society }: Deps, planned: T)
   const isOther = ([field]: [string, string]) => society.crm.fields[field as CrmField].property !== EMAIL;
   const sent = Object.fromEntries(Object.entries(planned.sent).filter(isOther)) as CrmValues;
   return { ...planned, properties, sent };
-}
-
-function emailRefused(uuid: string, contactId: string): string {
-  return `HubSpot does not take the email of join ${uuid}. All else of it is in contact ${contactId}: correct the email there.`;
-}
-
-function emailTaken(uuid: string, contactId: string, otherId: string | null): string {
-  const other = otherId === null ? 'another contact' : `contact ${otherId}`;
-  return `The email of join ${uuid} was corrected, and HubSpot knows ${other} by it. All else of the join is in contact ${contactId}: if it is one person, merge the two in HubSpot.`;
 }
 
 /**

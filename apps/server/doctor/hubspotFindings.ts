@@ -97,7 +97,9 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
       'No join is refused by one. They are not listed: look at Settings, Objects, Contacts, Create Record for what every new contact must have.',
     );
   return rules.missing(
-    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}; afterwards: npm run operator -- contacts retry all${said.length > 1 ? `. And ${said.length - 1} more: npm run operator -- contacts failed` : ''}`,
+    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}, until they are sent again.${said.length > 1 ? ` And ${said.length - 1} more.` : ''}`,
+    { do: 'retry at HubSpot', uuid: null },
+    ...(said.length > 1 ? [{ do: 'look at what HubSpot refuses' } as const] : []),
   );
 }
 
@@ -108,7 +110,7 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
   return absent.every((name) => later.includes(name))
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
-    : 'Until then HubSpot refuses joins that write there; afterwards: npm run operator -- contacts retry all';
+    : 'Until then HubSpot refuses joins that write there; afterwards they must be sent again.';
 }
 
 /** Compares the token's account with the account whose contacts the database has. No finding if one of them is not known. */
@@ -119,7 +121,8 @@ function ofAccount(present: Facts['hubspot']['account'], kept: Facts['keptAccoun
     present.said === kept.said
       ? account.ok(`It is ${kept.said}, as before.`)
       : account.missing(
-          `HUBSPOT_ACCESS_TOKEN is of account ${present.said}, and the contacts in the database are of ${kept.said}. Set a key of account ${kept.said}. If the society has moved: npm run operator -- contacts account ${present.said}`,
+          `HUBSPOT_ACCESS_TOKEN is of account ${present.said}, and the contacts in the database are of ${kept.said}. Set a key of account ${kept.said}. If the society has moved, say so.`,
+          { do: 'move to HubSpot account', account: present.said },
         ),
   ];
 }

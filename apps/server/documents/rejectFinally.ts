@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely';
-import { assignCommand, isUnassigned } from '#core/dashboardRefunds.ts';
+import { isUnassigned } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipType } from '#core/product.ts';
 import {
   counts,
   disputedSentence,
   isHeld,
-  operatorRefund,
   type PaidOrder,
   planRefund,
   type RefundPlan,
   standingsAfter,
 } from '#core/refunds.ts';
+import { giveBack as giveMembershipBack } from '#core/remedy.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
@@ -91,7 +91,7 @@ export async function rejectFinally(
     });
     const standings = standingsAfter(orders, plan);
     const kept = orders.find((_, index) => isHeld(standings[index]!));
-    if (kept) throw new NotRefundable(whyKept(kept, join));
+    if (kept) throw whyKept(kept, join);
     if (seen) mustBeSeen(seen.plan, plan);
     const preview = await previewRefund(deps, trx, orders, plan);
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
@@ -138,16 +138,27 @@ function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
   );
 }
 
-function whyKept(order: PaidOrder, uuid: string): string {
+function whyKept(order: PaidOrder, uuid: string): NotRefundable {
   const lost = order.refunds.find((refund) => refund.isDispute && counts(refund));
   if (order.dispute === 'lost' && lost)
-    return `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again: ${assignCommand(lost.uuid)}`;
+    return new NotRefundable(
+      `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again.`,
+      { do: 'assign refund', refund: lost.uuid },
+    );
   if (order.dispute === 'open')
-    return `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`;
+    return new NotRefundable(
+      `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`,
+    );
   const unassigned = order.refunds.find(isUnassigned);
   if (unassigned)
-    return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
-  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back, which ends it: ${operatorRefund(uuid)}`;
+    return new NotRefundable(
+      `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again.`,
+      { do: 'assign refund', refund: unassigned.uuid },
+    );
+  return new NotRefundable(
+    `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. Giving all of it back ends it.`,
+    giveMembershipBack(uuid, ['membership']),
+  );
 }
 
 /**

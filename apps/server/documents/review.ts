@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { isProof, isUnseen } from '../session/proof.ts';
@@ -14,7 +15,7 @@ import { proofJoin } from './proofJoin.ts';
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
 /** Thrown if there is nothing to decide on a join's transcripts. The message is a sentence for staff with the reason. */
-export class NothingToDecide extends Error {}
+export class NothingToDecide extends Failed {}
 
 /** The effects of a decision that was made or, with `isTrial`, would be made. */
 export interface Reviewed {

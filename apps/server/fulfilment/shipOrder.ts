@@ -3,10 +3,11 @@ import type { Goods } from '#core/fulfilment.ts';
 import type { Deps, StaffDeps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
 /** Thrown if nothing can be recorded. The message is a sentence for staff with the reason. */
-export class NotShippable extends Error {}
+export class NotShippable extends Failed {}
 
 export interface ShipRequest {
   /** The product ids of the goods; null for all goods that are open. */

@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { Deps } from '../deps.ts';
-import type { Database } from '../platform/database/client.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { readLetter } from './takeLetter.ts';
 
@@ -62,7 +63,7 @@ export interface RefusedLetters {
   count: number;
 }
 
-export async function refusedLetters(database: Database): Promise<RefusedLetters[]> {
+export async function refusedLetters(database: Kysely<Tables>): Promise<RefusedLetters[]> {
   const { rows } = await sql<RefusedLetters>`
     select kind, count(*)::int as count from letter where refusal is not null and sent_at is null group by kind order by kind`.execute(
     database,
@@ -70,8 +71,22 @@ export async function refusedLetters(database: Database): Promise<RefusedLetters
   return rows;
 }
 
-/** Sends again a refused letter, or all. Returns how many that are. One that was sent is not sent again. */
-export async function retryLetters(database: Database, which: 'all' | string): Promise<number> {
+/**
+ * Sends again a refused letter, or all. Returns how many that are. One that was sent is not sent again. With `seen` ({@link
+ * refusedLetters}), sends none and returns null if more or others are refused now.
+ */
+export async function retryLetters(
+  database: Kysely<Tables>,
+  which: 'all' | string,
+  seen: readonly RefusedLetters[] | null = null,
+): Promise<number | null> {
+  if (seen !== null)
+    return database.transaction().execute(async (trx) => {
+      await sql`select from letter where refusal is not null and sent_at is null order by id for update`.execute(
+        trx,
+      );
+      return isDeepStrictEqual(await refusedLetters(trx), seen) ? retryLetters(trx, which) : null;
+    });
   // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
   // be withdrawn if the code has expired.
   const { rows } = await sql`

@@ -5,7 +5,7 @@ import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
 import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { MembershipType } from '#core/product.ts';
-import { operatorRefund } from '#core/refunds.ts';
+import { giveAllBack } from '#core/remedy.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { namesNobody } from '../crm/crmId.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
@@ -17,13 +17,16 @@ import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { followMoved } from '../session/followMoved.ts';
 import { holdings } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
-export class NotMergeable extends Error {}
+export class NotMergeable extends Failed {}
+
+const CHANGED = 'One of them has changed meanwhile: look again.';
 
 /** What a person is called, for staff. */
 export interface Named {
@@ -64,8 +67,7 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await transaction(deps, async (trx) => {
     const merge = await mayMerge(trx, seen.from.id, seen.into.id);
-    if (JSON.stringify(merge) !== JSON.stringify(seen))
-      throw new NotMergeable('One of them has changed meanwhile: look again.');
+    if (JSON.stringify(merge) !== JSON.stringify(seen)) throw new NotMergeable(CHANGED);
     const [from, into] = [merge.from.id, merge.into.id];
     const hasOwn = sql`(person.details is not null and exists (select from join_session
       where person_id = ${into} and state = 'paid' and uuid <> all(${merge.from.joins}::uuid[])))`;
@@ -97,17 +99,24 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
       select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
       from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
       where other <> ${into} on conflict do nothing`.execute(trx);
-    if (merge.twice)
-      await tellOfHeldTwice(trx, 'held_twice', merge.twice, 'Staff have joined two persons who both hold');
+    if (merge.twice) await tellOfHeldTwice(trx, merge.twice, 'staff');
   });
+}
+
+/** What the undoing of a merge does: it parts `from`, who was joined with `into`. */
+export interface Unmerge {
+  /** The merge. */
+  id: number;
+  from: Named;
+  into: Named;
 }
 
 /** Returns whom the undoing of a person's last merge parts: who was joined, and with whom. Throws {@link NotMergeable}. */
 export async function previewUnmerge(
   { database }: Pick<Deps, 'database'>,
   personId: number,
-): Promise<{ from: Named; into: Named }> {
-  const { from, into, persons } = await lastMerge(database, personId);
+): Promise<Unmerge> {
+  const { id, from, into, persons } = await lastMerge(database, personId);
   const nameOf = ({ details, profile }: Undoable['persons'][number]): Named => ({
     name:
       [details?.firstName || profile.firstName, details?.lastName || profile.lastName]
@@ -115,15 +124,17 @@ export async function previewUnmerge(
         .join(' ') || null,
     email: details?.personalEmail || profile.personalEmail || profile.email || null,
   });
-  return { from: nameOf(persons[from]!), into: nameOf(persons[into]!) };
+  return { id, from: nameOf(persons[from]!), into: nameOf(persons[into]!) };
 }
 
 /**
- * Undoes a merge of the last day. What the contact that remained said of its person before is written there first. Returns a sentence
+ * Undoes a merge of the last day; with `seen` ({@link previewUnmerge}), that one alone. What the contact that remained said of its person before is written there first. Returns a sentence
  * for staff if HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
-export async function unmergePersons(deps: Deps, personId: number): Promise<string | null> {
+export async function unmergePersons(deps: Deps, personId: number, seen?: Unmerge): Promise<string | null> {
   const planned = await lastMerge(deps.database, personId);
+  const isSeen = (id: number) => !seen || seen.id === id;
+  if (!isSeen(planned.id)) throw new NotMergeable(CHANGED);
   const { own, other } = await detailsAfter(deps.database, planned);
   if (own) await writeNotes(deps, sql`uuid = any(${planned.moved.joins}::uuid[])`, own);
   if (other)
@@ -135,6 +146,7 @@ export async function unmergePersons(deps: Deps, personId: number): Promise<stri
   const back = await putBack(deps, planned);
   await transaction(deps, async (trx) => {
     const { id, from, into, moved, persons } = await lastMerge(trx, personId);
+    if (!isSeen(id)) throw new NotMergeable(CHANGED);
     await sql`
       select from join_session where uuid = any(${moved.joins}::uuid[]) or person_id in (${from}, ${into}) order by uuid for update`.execute(
       trx,
@@ -244,11 +256,12 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
     order by is_held desc`.execute(trx);
   if (members[0] && isMemberByHubspotAlone(members[0].holdings))
     throw new NotMergeable(
-      `Contact ${into.contactId} is a member already, as HubSpot says. ${
+      `Contact ${into.contactId} is a member already, as HubSpot says.${
         members[0].is_held
-          ? `Give the join back: ${operatorRefund(members[0].uuid, '--upgrade', '--items all')}`
-          : 'The membership that the join bought has ended, and HubSpot would be told so.'
+          ? ''
+          : ' The membership that the join bought has ended, and HubSpot would be told so.'
       }`,
+      members[0].is_held ? giveAllBack(members[0].uuid) : null,
     );
   const both = from.held.filter(({ type }) => into.held.some((theirs) => theirs.type === type));
   const types = both.map(({ type }) => type);

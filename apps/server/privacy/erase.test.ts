@@ -10,6 +10,7 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { dump } from '../../../tests/harness/dump.ts';
 import { placesIn } from '../../../tests/harness/placesIn.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
+import { writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -107,9 +108,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   const note = `left with ${person.firstName}`;
   assert.equal((await runCommand(t, server, ordersShipCommand, [uuid, '--note', note])).code, 0);
   await sendDue(deps, deps.config.mail!);
-  await sql`insert into staff_notice (kind, message) values ('test', ${`${person.firstName} ${person.lastName} <${person.personalEmail}>`})`.execute(
-    deps.database,
-  );
+  await writeNotice(server, `${person.firstName} ${person.lastName} <${person.personalEmail}>`);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
   await followPayment(deps, intentId);
   const { rows: kept } = await sql<{ id: string }>`

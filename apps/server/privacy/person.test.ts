@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { control } from '../../../tests/harness/providers.ts';
+import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -317,14 +318,8 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
 
 test('a notice about somebody whose email and name contain those of the erased stays, and is not exported', async (t) => {
   const notices = ['Ann Lee <ann@example.com> paid twice.', 'Joann Leeds <joann@example.com.au> paid twice.'];
-  const written = async () =>
-    (
-      await sql<{ message: string }>`select message from staff_notice where kind = 'test'`.execute(
-        deps.database,
-      )
-    ).rows.map(({ message }) => message);
-  for (const message of notices)
-    await sql`insert into staff_notice (kind, message) values ('test', ${message})`.execute(deps.database);
+  const written = () => toldStaff(server, { kind: 'provider_trouble' });
+  for (const notice of notices) await writeNotice(server, notice);
   const person = { firstName: 'Ann', lastName: 'Lee', personalEmail: 'ann@example.com' };
   await orderingJoin(server.client(), undefined, person);
   const to = temporaryFolder(t);

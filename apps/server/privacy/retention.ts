@@ -150,7 +150,7 @@ function listOf(
   most: number,
 ): RawBuilder<{ id: string }> {
   if (stage === 'notices')
-    return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
+    return sql`select id::text from staff_notice where last_seen_at < ${before} order by last_seen_at limit ${most}`;
   return sql`select id from document where removed_at is null and ${retainedSince} < ${before}
     order by created_at limit ${most}`;
 }

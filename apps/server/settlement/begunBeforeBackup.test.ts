@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
 import { atStripe, differencesOf, lapelPin, standingsOf } from '../../../tests/harness/refunds.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -85,9 +86,10 @@ test('a payment that is made again stays paid, however often it is confirmed, an
     );
     await catchUpOnEvents(server.deps);
   }
-  const { rows: notices } = await sql`
-    select message from staff_notice where strpos(message, ${intentId}) > 0`.execute(server.background);
-  assert.deepEqual(notices, []);
+  assert.deepEqual(
+    (await toldStaff(server)).filter((text) => text.includes(intentId)),
+    [],
+  );
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);
 });
 

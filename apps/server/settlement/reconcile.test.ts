@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { newContact } from '../../../tests/harness/deliver.ts';
-import { everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
+import { asTold, everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -39,7 +39,7 @@ async function paidJoin(to: typeof server, client: Client, code?: string) {
 }
 
 /** Returns all differences, even those of payments and joins that were changed just now. */
-const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(asTold);
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
@@ -218,7 +218,7 @@ test('a payment of which two lost disputes each took a part', async () => {
   };
   const disputes = async () =>
     (await look())
-      .filter(({ kind, subject }) => kind === 'dispute' && subject === intentId)
+      .filter(({ kind, subject }) => kind === 'dispute_amount' && subject === intentId)
       .map(({ text }) => text);
   await loseDispute(2000);
   await followPayment(server.deps, intentId);

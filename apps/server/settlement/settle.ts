@@ -9,6 +9,7 @@ import { settlePaying } from '../payments/settlePaying.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { PaymentTable, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -21,7 +22,7 @@ import { giveUpUnwritten } from './catchUp.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin, takeCorrection } from './rebuildJoin.ts';
 
 /** Thrown when there is nothing to settle. The message says why. */
-export class NotSettled extends Error {}
+export class NotSettled extends Failed {}
 
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
@@ -116,6 +117,12 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
   return notes;
 }
 
+/** A payment that could not be made again after a restore. */
+export interface NotMade {
+  intentId: string;
+  why: Failed;
+}
+
 /**
  * Repairs the payments after a restore, before servers start, in this order:
  * - Cancels each open intent whose order here differs from its order at Stripe. Otherwise the page would show one order and
@@ -125,12 +132,12 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
  * - Corrects the persons whose names and email were corrected since the backup.
  * Nothing is refunded automatically: `reconcile` lists the rest for staff. Returns the intents that were made again (`settled`),
- * the numbers of those that were cancelled (`closed`) and updated (`followed`), and a sentence for each that could not be made
- * again and was not refunded in full (`notes`).
+ * the numbers of those that were cancelled (`closed`) and updated (`followed`), and those that could not be made again and
+ * were not refunded in full (`notMade`).
  */
 export async function settleMissing(
   deps: Deps,
-): Promise<{ settled: string[]; closed: number; followed: number; notes: string[] }> {
+): Promise<{ settled: string[]; closed: number; followed: number; notMade: NotMade[] }> {
   const missing: Intent[] = [];
   const wentBack: string[] = [];
   const corrected: Intent[] = [];
@@ -165,7 +172,7 @@ export async function settleMissing(
   );
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
-  const notes: string[] = [];
+  const notMade: NotMade[] = [];
   // Stripe lists the newest intent first. The list is reversed so that, within one second, the older payment is settled first.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
@@ -174,12 +181,12 @@ export async function settleMissing(
     } catch (error) {
       if (!(error instanceof NotRebuilt || error instanceof NotConfirmable)) throw error;
       const isAllBack = intent.charge?.refundedCents === intent.amountReceivedCents;
-      if (!isAllBack) notes.push(`${intent.id}: ${error.message}`);
+      if (!isAllBack) notMade.push({ intentId: intent.id, why: error });
     }
   }
   for (const intentId of wentBack) await followPayment(deps, intentId);
   for (const intent of corrected) await takeCorrection(deps, intent, namedOrder(deps, intent)!.uuid);
-  return { settled, closed: closing.length, followed: wentBack.length, notes };
+  return { settled, closed: closing.length, followed: wentBack.length, notMade };
 }
 
 type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Remedy } from '#core/remedy.ts';
 import type { ProviderTrouble } from '../../providers/trouble.ts';
 import { errorDetail } from './answers.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
@@ -75,8 +76,10 @@ function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors
   const rules = error.errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   const why =
     rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
-  return `${why} Which, and why: npm run operator -- contacts failed`;
+  return why;
 }
+
+const SHOW_REFUSED: Remedy = { do: 'look at what HubSpot refuses' };
 
 /** Returns the trouble for one record that HubSpot refused in a batch whose other records it accepted. */
 export function refusedRecord(
@@ -93,6 +96,7 @@ export function refusedRecord(
     param,
     requestId: null,
     notice: refusalNotice(cause, error),
+    remedy: SHOW_REFUSED,
   };
 }
 
@@ -155,11 +159,12 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
     requestId,
     notice: null,
   };
-  const failure = (counts: Failure['counts'], error: Failure['error'], notice: string | null = null) => ({
-    counts,
-    error,
-    trouble: { ...trouble, notice },
-  });
+  const failure = (
+    counts: Failure['counts'],
+    error: Failure['error'],
+    notice: string | null = null,
+    remedy?: Remedy,
+  ) => ({ counts, error, trouble: { ...trouble, notice, ...(remedy && { remedy }) } });
 
   if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status))) {
     trouble.code = 'unreadable_answer';
@@ -170,14 +175,17 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
       `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
     );
   }
-  if (REFUSALS.includes(status))
-    return failure(
-      'answered',
-      new CrmRefused(status, reasonOf(body) ?? message, isInvalidEmail(body)),
-      call.includes('/batch/') && !call.endsWith('/read')
-        ? refusalNotice(cause, body)
-        : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
-    );
+  if (REFUSALS.includes(status)) {
+    const error = new CrmRefused(status, reasonOf(body) ?? message, isInvalidEmail(body));
+    return call.includes('/batch/') && !call.endsWith('/read')
+      ? failure('answered', error, refusalNotice(cause, body), SHOW_REFUSED)
+      : failure(
+          'answered',
+          error,
+          `HubSpot refuses ${call} (${cause}). Compare the fields in society.yaml with the properties in HubSpot.`,
+          { do: 'doctor' },
+        );
+  }
   if (status >= 500) return failure('failed', new CrmUnavailable(answered, told ?? 0, true));
   switch (status) {
     case 401:
@@ -215,7 +223,8 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
       return failure(
         'answered',
         new CrmDenied(status, message, DENIED_MS),
-        `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
+        `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION.`,
+        { do: 'doctor' },
       );
   }
 }

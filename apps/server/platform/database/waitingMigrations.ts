@@ -32,14 +32,17 @@ function wordsOf(sql: string): string {
     .trim();
 }
 
-/** Returns a sentence about why a command must not run on a database; null if it may. Changes nothing. */
-export async function refusalOfDatabase(databaseUrl: string): Promise<string | null> {
+/**
+ * Returns how many migrations a database lacks, and why this version must not run on it at all (`foreign`; null if it may). Changes
+ * nothing.
+ */
+export async function standingOfDatabase(
+  databaseUrl: string,
+): Promise<{ waiting: number; foreign: string | null }> {
   const { client } = await connectToPrimary(databaseUrl);
   try {
     const { waiting, foreign } = await migrationState(client);
-    if (foreign || waiting.length === 0) return foreign;
-    const files = waiting.length === 1 ? '1 migration waits' : `${waiting.length} migrations wait`;
-    return `The database is not at this version yet: ${files}. The start of a server runs them, and so does \`npm run operator -- migrate\`.`;
+    return { waiting: waiting.length, foreign };
   } finally {
     await client.end();
   }
