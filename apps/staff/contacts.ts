@@ -122,7 +122,7 @@ export const failedCommand: Command = {
 
 export const retryCommand: Command = {
   usage: 'contacts retry all|JOIN',
-  summary: 'Send again what HubSpot refused, after its cause is mended there.',
+  summary: 'Send again what HubSpot refused, after its cause is mended there; of one join also what it took.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0) return misused(retryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
@@ -131,7 +131,7 @@ export const retryCommand: Command = {
     console.log(
       count > 0
         ? `${count} will be sent again.`
-        : `HubSpot has refused nothing${which === 'all' ? '' : ' of this join'}: nothing is sent again.`,
+        : `HubSpot ${which === 'all' ? 'has refused nothing' : 'was never to be told of this join'}: nothing is sent again.`,
     );
     return which !== 'all' && count === 0 ? 1 : 0;
   },

@@ -98,6 +98,10 @@ interface Kinds {
   upgrade_alone: object;
   held_twice: object;
   likely_same: { other: string };
+  /** The membership is held, and HubSpot calls its contact a former member. */
+  former_and_held: object;
+  /** Nobody has proved whose join it is, and yet it is of one person with join `other`. */
+  unproven_beside: { other: string };
   rejected_held: object;
 }
 

@@ -26,7 +26,7 @@ export type Remedy =
   | { do: 'reject finally'; uuid: string; reason: string }
   /** Both are paid by likely the same person. */
   | { do: 'merge or keep apart'; uuid: string; other: string }
-  | { do: 'print certificate'; uuid: string }
+  | { do: 'print certificate' | 'read story'; uuid: string }
   | {
       do:
         | 'retry letters'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type Stripe from 'stripe';
 import type { OrderLine } from '#core/orderLine.ts';
+import { keepApart } from '../../apps/server/people/mergePersons.ts';
 import { Refusal } from '../../apps/server/platform/http/refusal.ts';
 import { sayWhatFor } from '../../apps/server/refunds/assignRefund.ts';
 import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
@@ -117,9 +118,12 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
 
 /**
  * Does what staff have to do after reconciling: says which item each refund of a returned item was for, and refunds an upgrade
- * whose membership has ended.
+ * whose membership has ended. Keeps apart who is likely the same: in this run nobody is.
  */
-export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
+export async function doAsStaff(
+  { wired: { deps }, database }: World,
+  people: readonly Person[],
+): Promise<void> {
   for (const person of people) {
     const { returned } = person;
     if (!returned) continue;
@@ -136,7 +140,15 @@ export async function doAsStaff({ wired: { deps } }: World, people: readonly Per
       });
   }
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  for (const { kind, subject } of differences)
+  for (const { kind, subject, params } of differences) {
     if (kind === 'upgrade_alone')
       await refundJoin(deps, subject, { membership: false, ineligible: false, upgrade: true, items: 'none' });
+    if (kind === 'likely_same') {
+      const { rows } = await database.query<{ person_id: number }>(
+        'select person_id from join_session where uuid = any($1)',
+        [[subject, params.other]],
+      );
+      await keepApart(deps, rows[0]!.person_id, rows[1]!.person_id);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Person } from './person.ts';
-import { contactIdOf, emailOf, type World } from './world.ts';
+import { contactIdOf, emailsOf, type World } from './world.ts';
 
 /** A fault that a check after the run has found. */
 export interface Difference {
@@ -176,7 +176,7 @@ async function atHubspot(
   for (const { join, uuid } of people) {
     if (join.contact !== null || uuid === null) continue;
     const holds = memberships.some(({ session_uuid, contact_id }) => session_uuid === uuid && !contact_id);
-    const emails: unknown[] = [emailOf(join.name), emailOf(join.name, '.changed')];
+    const emails: unknown[] = emailsOf(join);
     const ofEmail = contacts.filter(
       (one) => emails.includes(one.email) || emails.includes(one.personalEmail),
     );

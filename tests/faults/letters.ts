@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import type { KeptLetter } from '../../emulators/mail/server.ts';
 import type { Difference } from './ledger.ts';
 import type { Person } from './person.ts';
-import { emailOf, type World } from './world.ts';
+import { emailsOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
@@ -66,9 +66,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
         add(`${letters.length} letters; due: ${isDue}`);
       for (const { cents, to } of letters) {
         if (cents !== amount_cents) add(`it says ${cents} cents, ${amount_cents} were charged`);
-        const isTheirs =
-          person?.join.contact !== null ||
-          [emailOf(person.join.name), emailOf(person.join.name, '.changed')].includes(to);
+        const isTheirs = person?.join.contact !== null || emailsOf(person.join).includes(to);
         if (!isTheirs) add(`it went to ${to}`);
       }
     };
@@ -124,7 +122,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
 }
 
 /**
- * Checks that each join has at most one reminder of a kind, that none was sent more than ON_ITS_WAY seconds after the join was
+ * Checks that each join has at most one reminder of a kind (of joins with one email, each may have one), that none was sent more than ON_ITS_WAY seconds after the join was
  * paid, and that none went to a minor.
  */
 async function countReminders(
@@ -132,15 +130,15 @@ async function countReminders(
   people: readonly Person[],
   came: readonly KeptLetter[],
 ): Promise<Difference[]> {
-  const emailsOf = ({ join }: Person) => [emailOf(join.name), emailOf(join.name, '.changed')];
   const ofPeople = people.flatMap((person) =>
     REMINDERS.flatMap((title) => {
       const count = came.filter(
-        ({ to, subject }) => subject === title && emailsOf(person).includes(to),
+        ({ to, subject }) => subject === title && emailsOf(person.join).includes(to),
       ).length;
+      const alike = people.filter(({ join }) => emailsOf(join)[0] === emailsOf(person.join)[0]);
       const texts = [
-        ...(count > 1 ? [`${count} times “${title}”`] : []),
-        ...(count > 0 && !person.join.undergraduate ? [`“${title}” went to a minor`] : []),
+        ...(count > alike.length ? [`${count} times “${title}”`] : []),
+        ...(count > 0 && !alike.some(({ join }) => join.undergraduate) ? [`“${title}” went to a minor`] : []),
       ];
       return texts.map((text) => ({ subject: `join ${person.join.name} (${person.uuid})`, text }));
     }),

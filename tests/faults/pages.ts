@@ -9,7 +9,7 @@ import type { Answered } from '../harness/testServer.ts';
 import { type Browser, PATIENCE_MS, PRESSES, press } from './browser.ts';
 import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
-import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
+import { codeOf, contactIdOf, emailOf, identityOf, SCHOOL_CODE, type World } from './world.ts';
 
 // These functions stand for the pages of the web app (apps/web/screens). Each makes the calls that its page makes to the server and
 // to Stripe, and returns what a joiner would see.
@@ -52,7 +52,8 @@ export async function start(tab: Browser, join: Join): Promise<string> {
 }
 
 export function detailsOf(join: Join, change = '') {
-  return details({ personalEmail: emailOf(join.name, change) });
+  const identity = join.inNameOf === null ? {} : identityOf(join.inNameOf);
+  return details({ personalEmail: emailOf(join.name, change), ...identity });
 }
 
 export async function fillOrder(tab: Browser, uuid: string, join: Join): Promise<void> {

@@ -111,11 +111,23 @@ test('every small plan has a change that hangs, a payment that the bank holds, a
 });
 
 test('some contacts join twice at once, by the same and by different memberships', () => {
-  const pairs = whole.units.filter(({ length }) => length === 2);
+  const pairs = whole.units.filter(([, other]) => other && other.inNameOf === null);
   assert.ok(pairs.every(([one, two]) => one!.contact === two!.contact && one!.server !== two!.server));
   const same = pairs.filter(([one, two]) => one!.membership === two!.membership);
   assert.ok(same.length > 0 && same.length < pairs.length);
   assert.deepEqual([...new Set(pairs.map(([one]) => one!.pays))].sort(), ['begun', 'direct']);
+});
+
+test('beside some contacts who join, a stranger joins in their name', () => {
+  const beside = whole.units.filter(([, other]) => other && other.inNameOf !== null);
+  assert.ok(beside.length > 20, String(beside.length));
+  assert.ok(
+    beside.every(([own, stranger]) => own!.contact === stranger!.inNameOf && stranger!.contact === null),
+  );
+  assert.deepEqual([...new Set(beside.map(([, stranger]) => stranger!.start))].sort(), [
+    'school',
+    'selfNomination',
+  ]);
 });
 
 test('whoever is sent to a kill point that nobody reached can be written to', () => {

@@ -9,6 +9,8 @@ export interface Join {
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
   /** The index of the contact to whom the person's code or link leads; null for none. Two joins may have the same contact. */
   contact: number | null;
+  /** The index of the contact whose name and email the person types, as a stranger could, too; null: the person has others. */
+  inNameOf: number | null;
   undergraduate: boolean;
   /** The product id of the membership. */
   membership: 1 | 2 | 3;
@@ -145,6 +147,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     name: 'join',
     start: 'school',
     contact: null,
+    inNameOf: null,
     undergraduate: false,
     membership: 1,
     overrideCents: null,
@@ -282,6 +285,16 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         server,
       };
     });
+    const [own] = unit as [Join];
+    if (!isPair && own.start === 'invite' && count + 2 <= joins && decks.isBeside()) {
+      unit[0] = {
+        ...own,
+        ...inNameOf(contacts, own),
+        ...(decks.isStrangerAlone() && { leaves: 'checkout' }),
+      };
+      const stranger = someJoin(dice, decks, `${count + 2}`, decks.strangerStart());
+      unit.push({ ...stranger, ...inNameOf(contacts, stranger) });
+    }
     contacts++;
     count += unit.length;
     units.push(unit);
@@ -301,6 +314,9 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
 function decksOf(dice: Random) {
   return {
     start: dice.deck<Join['start']>(['invite', 'school', 'selfNomination', 'checkout']),
+    isBeside: dice.deck([true, false]),
+    isStrangerAlone: dice.deck([true, false]),
+    strangerStart: dice.deck<Join['start']>(['school', 'selfNomination']),
     cards: dice.deck(cardRows),
     changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
     changesWhen: dice.deck<Join['changesWhen']>(['looking', 'behind', 'before', 'during', 'after']),
@@ -378,6 +394,11 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     known: typesEmail ? decks.known() : null,
     server: dice.integer(2) as 0 | 1,
   };
+}
+
+/** Returns what a join is like whose joiner types the name and email of a contact. */
+function inNameOf(contact: number, { changes }: Join): Partial<Join> {
+  return { inNameOf: contact, known: null, changes: changes === 'email' ? null : changes };
 }
 
 /**

@@ -3,6 +3,8 @@ import { reconcile } from '../../apps/server/settlement/reconcile.ts';
 import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { sumByHand } from './books.ts';
+import { Browser } from './browser.ts';
+import { tryCodes } from './codes.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
@@ -10,7 +12,7 @@ import { countLetters } from './letters.ts';
 import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
 import { settleHeld } from './pages.ts';
 import type { Person } from './person.ts';
-import { type Join, type Plan, unitAt } from './plan.ts';
+import { type Join, joinOf, type Plan, unitAt } from './plan.ts';
 import { emailOf, startWorld, type World } from './world.ts';
 
 /** The outcome of a run of a plan. */
@@ -166,6 +168,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
         ...(await sumByHand(world)),
         ...(await countLetters(world, people)),
         ...(await byReconcile(world)),
+        ...(await tryCodes(world, new Browser(world, somebody(joinOf())), people)),
         ...misshapen(requests),
         ...byPeople(people),
         ...world.servers.flatMap(({ url, exits }) =>
@@ -209,9 +212,14 @@ async function byReconcile(world: World): Promise<Difference[]> {
 }
 
 function byPeople(people: readonly Person[]): Difference[] {
+  const isSecond = ({ contact, name }: Join) =>
+    contact !== null && people.some(({ join }) => join.contact === contact && join.name !== name);
   return people.flatMap(({ join, uuid, isWaiting, ended, complaints }) => {
     const subject = `join ${join.name} (${uuid})`;
+    // What is not proven of a contact, although typed in their name, makes them no member to whom nothing is sold.
+    const isRefused = /already a member/.test(ended) && !isSecond(join);
     return [
+      ...(isRefused ? [{ kind: 'refused as a member', subject, text: ended }] : []),
       ...(isWaiting ? [{ kind: 'person stuck', subject, text: ended }] : []),
       ...new Set(complaints).values().map((text) => ({ kind: 'complaint', subject, text })),
     ];

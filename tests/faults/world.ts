@@ -60,6 +60,18 @@ export const contactIdOf = (contact: number) => String(900_000 + contact);
 /** Returns the email that a joiner types first or, with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
+/** Returns the emails that a joiner may type: the first one and the corrected one. */
+export const emailsOf = ({ name, inNameOf }: Join): [string, string] => [
+  inNameOf === null ? emailOf(name) : identityOf(inNameOf).personalEmail,
+  emailOf(name, '.changed'),
+];
+/** Returns the name and email that HubSpot has of the run's contact with this index. */
+export const identityOf = (contact: number) => ({
+  firstName: 'Robin',
+  lastName: `Number ${contact}`,
+  personalEmail: `robin.${contact}@example.com`,
+});
+
 export interface WorldOptions {
   contacts: number;
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
@@ -365,15 +377,11 @@ function connectionsOf(server: number): string {
 
 /** Makes the contacts to which codes and links lead. */
 function invitedContacts(contacts: number): SeedContact[] {
-  return Array.from({ length: contacts }, (_, contact) => ({
-    id: contactIdOf(contact),
-    properties: {
-      firstname: 'Robin',
-      lastname: `Number ${contact}`,
-      email: `robin.${contact}@example.com`,
-      invitation_code: codeOf(contact),
-    },
-  }));
+  return Array.from({ length: contacts }, (_, contact) => {
+    const { firstName, lastName, personalEmail: email } = identityOf(contact);
+    const properties = { firstname: firstName, lastname: lastName, email, invitation_code: codeOf(contact) };
+    return { id: contactIdOf(contact), properties };
+  });
 }
 
 /**
@@ -394,11 +402,10 @@ function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[]
 
 async function invite({ database, deps }: Wired, folder: string, contacts: number): Promise<void> {
   const file = join(folder, 'invitations.csv');
-  const lines = Array.from(
-    { length: contacts },
-    (_, contact) =>
-      `${codeOf(contact)},${contactIdOf(contact)},Robin,Number ${contact},robin.${contact}@example.com,`,
-  );
+  const lines = Array.from({ length: contacts }, (_, contact) => {
+    const { firstName, lastName, personalEmail } = identityOf(contact);
+    return `${codeOf(contact)},${contactIdOf(contact)},${firstName},${lastName},${personalEmail},`;
+  });
   writeFileSync(
     file,
     ['code,contactId,firstName,lastName,email,school', ...lines, `${SCHOOL_CODE},,,,,Fault School`].join(

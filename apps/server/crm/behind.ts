@@ -58,15 +58,16 @@ export async function refusedByHubspot(database: Database, most: number): Promis
   return rows.map(({ who, what, reason }) => ({ who, what, reason }));
 }
 
-/** Sends again what HubSpot refused of a join, or of all. Returns how many joins and documents that are. */
+/** Sends again a join, with what HubSpot refused of it, or all that it refused. Returns how many joins and documents that are. */
 export async function sendRefusedAgain(database: Database, which: 'all' | string): Promise<number> {
   const { rows } = await sql`
     with documents as (
       update document set crm_refusal = null, crm_next_try_at = now()
       where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
     ), joins as (
-      update crm_delivery set refusal = null, tries = 0, due_at = now()
-      where refusal is not null and (${which} = 'all' or person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)})
+      update crm_delivery set refusal = null, tries = 0, due_at = now(), due_since = coalesce(due_since, now())
+      where case when ${which} = 'all' then refusal is not null
+        else person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)} end
       returning person_id
     )
     select from joins union all select from documents`.execute(database);

@@ -37,7 +37,9 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         isCorrected: boolean;
         isMerged: boolean;
       }>`
-        select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.made_contact and other.id <> person.id) as "isOthers",
+        select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.id <> person.id and (other.made_contact
+            or exists (select from join_session where join_session.person_id = other.id)
+            or exists (select from invitation where invitation.person_id = other.id))) as "isOthers",
           details ->> 'personalEmail' is distinct from ${email} as "isCorrected", merged_into is not null as "isMerged"
         from person where id = ${row.personId} and erased_at is null`.execute(trx);
       const [now] = rows;

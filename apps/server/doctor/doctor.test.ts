@@ -294,7 +294,7 @@ test('a database that is down, empty, or of a newer version is found without tou
     const before = await asReal({ databaseUrl: empty.href });
     assert.match(
       before.report,
-      /ok +Database: Reachable, and not at this version yet: \d+ migrations? waits?\. .*operator -- migrate\./,
+      /ok +Database: Reachable, and not at this version yet: \d+ migrations? waits?\. .*operator -- migrate$/m,
     );
     assert.deepEqual(
       (await asReal({ databaseUrl: empty.href })).report,

@@ -79,6 +79,7 @@ export function ofHubspot({
       ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
       : fields.missing(
           `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; their types: docs/reference.md, "HubSpot's properties". ${lackingMeans(absent, laterProperties)}`,
+          ...(areLater(absent, laterProperties) ? [] : [{ do: 'retry at HubSpot', uuid: null } as const]),
         ),
   ];
 }
@@ -108,9 +109,13 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
  * the properties that joins can do without.
  */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
-  return absent.every((name) => later.includes(name))
+  return areLater(absent, later)
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
     : 'Until then HubSpot refuses joins that write there; afterwards they must be sent again.';
+}
+
+function areLater(absent: readonly string[], later: readonly string[]): boolean {
+  return absent.every((name) => later.includes(name));
 }
 
 /** Compares the token's account with the account whose contacts the database has. No finding if one of them is not known. */

@@ -25,10 +25,23 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
 const { sync } = hubspotPeople(server);
-const { beginByCode, contactOf, invited, mail, nominated, paid, paidNomination, refund, run, statusAt } =
-  identityOn(server);
+const {
+  beginByCode,
+  contactOf,
+  invited,
+  mail,
+  nominated,
+  paid,
+  paidNomination,
+  personOf,
+  refund,
+  run,
+  statusAt,
+} = identityOn(server);
 
 const vic = (personalEmail: string) => ({ personalEmail, firstName: 'Vic', lastName: 'Tim' });
+/** Returns the id of the person of a join. */
+const idOf = async (uuid: string) => (await personOf(uuid)).id;
 const invitedVic = (email: string) => invited(email, { firstname: 'Vic', lastname: 'Tim' });
 
 /** A stranger begins a join with an email, which makes a contact. Then HubSpot's staff make the contact its owner's, and invite them. */
@@ -297,4 +310,33 @@ test('a stranger who corrects the email that they paid with, while HubSpot is do
   await sync();
   await deps.contacts.refresh(id);
   assert.equal(await beginByCode(id, code), 200);
+});
+
+test('a stranger who began before the contact was made, and typed all that its owner did, does not become the contact', async () => {
+  const email = 'made.later@example.com';
+  const stranger = await paidNomination(vic(email));
+  await sql`update crm_delivery set refusal = 'not yet' where person_id = ${await idOf(stranger.uuid)}`.execute(
+    database,
+  );
+  // HubSpot's staff make the contact meanwhile, and invite the owner.
+  const { id, code } = await invitedVic(email);
+  const { uuid } = await paid(vic(email), code);
+  const owner = await idOf(uuid);
+  await deliver(server);
+  // The code was imported, and the server died before it recorded what it had written into the contact.
+  await sql`update person set fetched_at = null where id = ${owner}`.execute(database);
+  await sql`
+    update crm_delivery set refusal = null, due_at = now(), due_since = now(), sent = '{}'
+    where person_id in (${owner}, ${await idOf(stranger.uuid)})`.execute(database);
+  await deliver(server);
+  const { rows } = await sql`
+    select contact_id, found_contact_id, made_contact from person where id in (${owner}, ${await idOf(stranger.uuid)}) order by id`.execute(
+    database,
+  );
+  assert.deepEqual(rows, [
+    { contact_id: null, found_contact_id: id, made_contact: false },
+    { contact_id: id, found_contact_id: null, made_contact: false },
+  ]);
+  assert.equal(await idOf(uuid), owner);
+  assert.equal(await statusAt(id), 'member');
 });

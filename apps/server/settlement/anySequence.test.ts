@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { type Holdings, isMember } from '#core/people.ts';
 import { asTold } from '../../../tests/harness/refunds.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
@@ -10,7 +11,8 @@ import { besides, type StepName, stepNames, steps } from '../../../tests/harness
 import { deliveriesOf } from '../crm/deliveries.ts';
 import { diffOf } from '../crm/diffJoin.ts';
 import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
-import { alikeTo } from '../session/alike.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
+import { holdings } from '../session/members.ts';
 import { reconcile } from './reconcile.ts';
 
 type Told = ReturnType<typeof asTold>;
@@ -106,6 +108,7 @@ const checks = [
   membersAreMembersInHubspot,
   nobodyElseIsMemberInHubspot,
   payersOfTwoAreTold,
+  provenAreAnsweredByProof,
   nothingIsLeftToTell,
   refundsAreOurs,
   ledgerHasWhatIsKept,
@@ -171,6 +174,34 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
       where kind in ('perhaps_twice', 'held_twice')
         and concat(session_uuid, params) ~ concat(one.uuid, '|', other.uuid))`.execute(database);
   for (const { joins } of rows) yield `joins ${joins} are one person's, and nobody is told`;
+}
+
+/**
+ * Checks that no unproven join changes what a proven one is answered: whether a code or a link is told of a membership depends on
+ * proven joins alone, and the person's details were typed in one of them or corrected. Persons who were joined with others are left
+ * out, because their unproven joins count.
+ */
+async function* provenAreAnsweredByProof({ database }: Walk): AsyncGenerator<string> {
+  const { rows } = await sql<{
+    id: number;
+    holdings: Holdings;
+    holdsProven: boolean;
+    hasStrangeDetails: boolean;
+  }>`
+    with proven as (select * from join_session where ${isProven('join_session')})
+    select person.id, ${holdings('person.id')} as holdings,
+      exists (select from proven join membership on session_uuid = uuid
+        where membership.person_id = person.id and type = 'membership' and is_held) as "holdsProven",
+      person.details is not null and not exists (select from proven where proven.person_id = person.id and (proven.details is not null
+        or exists (select from join_event where session_uuid = uuid and step = 'details_corrected'))) as "hasStrangeDetails"
+    from person
+    where (id in (select person_id from invitation) or id in (select person_id from proven)) and merged_into is null
+      and not exists (select from person former where former.merged_into = person.id)`.execute(database);
+  for (const { id, holdings, holdsProven, hasStrangeDetails } of rows) {
+    if (isMember(holdings, 'code') !== holdsProven)
+      yield `a code of person ${id} is answered that they are ${holdsProven ? 'no' : 'a'} member: ${JSON.stringify(holdings)}`;
+    if (hasStrangeDetails) yield `person ${id} has details that no proven join gave them`;
+  }
 }
 
 /** Checks that HubSpot has accepted every join, and that sending a paid join again would change nothing. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { newContact } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { asTold, everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -15,6 +15,7 @@ import {
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import type { Command } from '../../staff/command.ts';
+import { retryCommand } from '../../staff/contacts.ts';
 import { documentsRejectCommand } from '../../staff/documents.ts';
 import { refundCommand } from '../../staff/refunds.ts';
 import { settleCommand } from '../../staff/settlement.ts';
@@ -574,4 +575,43 @@ test('what moves while it is being read is no difference', async () => {
     differences.filter(({ subject }) => subject === id),
     [],
   );
+});
+
+test('a member whom HubSpot calls a former member, and nothing is due to change that', async (t) => {
+  const id = await newContact(server, 'former.held@example.com');
+  const { uuid } = await upgradeByLink(server, id, { productId: 1 });
+  await deliver(server);
+  assert.deepEqual(await look(), []);
+  await editAtHubspot(server, id, { membership_status: 'former' });
+  await change(sql`
+    update crm_delivery set sent = sent || '{"membershipStatus": "former"}'
+    where person_id = (select person_id from join_session where uuid = ${uuid})`);
+  const [found, ...others] = await look();
+  assert.deepEqual([found?.kind, found?.subject, others], ['former_and_held', uuid, []]);
+  assert.equal((await run(t, retryCommand, uuid)).code, 0);
+  assert.equal(found!.repair, `npm run operator -- contacts retry ${uuid}`);
+  assert.deepEqual(await look(), []);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
+  assert.deepEqual(await look(), []);
+});
+
+test('an unproven join that is of one person with a proven one, though nobody joined them', async () => {
+  const proven = await upgradeByLink(server, await newContact(server, 'proven@example.com'), {
+    productId: 1,
+  });
+  const stray = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const own = await server.deps.database
+    .selectFrom('join_session')
+    .select('person_id')
+    .where('uuid', '=', stray.uuid)
+    .executeTakeFirstOrThrow();
+  await change(sql`
+    update join_session set person_id = (select person_id from join_session where uuid = ${proven.uuid})
+    where uuid = ${stray.uuid}`);
+  const [found, ...others] = await look();
+  assert.deepEqual([found?.kind, found?.subject, others], ['unproven_beside', stray.uuid, []]);
+  assert.match(found!.text, new RegExp(proven.uuid));
+  await change(sql`update join_session set person_id = ${own.person_id} where uuid = ${stray.uuid}`);
+  assert.deepEqual(await look(), []);
 });

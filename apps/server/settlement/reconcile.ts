@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { FORMER } from '#core/crmFields.ts';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { MembershipType } from '#core/product.ts';
@@ -15,7 +16,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
-import { alikeTo } from '../session/alike.ts';
+import { alikeTo, isProven } from '../session/alike.ts';
 import { EVENTS_TASK } from './catchUp.ts';
 
 /**
@@ -301,7 +302,9 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
  * - orders frozen for too long;
  * - joins whose document was rejected finally while the membership is held;
  * - persons with two memberships of one type, and two who are likely the same with one each;
- * - upgrades whose base membership has ended.
+ * - upgrades whose base membership has ended;
+ * - members whom HubSpot calls `former`;
+ * - unproven joins that are of one person with a proven one although nobody joined them, so that each could answer for the other.
  */
 async function joinsApart(
   deps: Deps,
@@ -330,6 +333,8 @@ async function joinsApart(
   const rejected = await rejectedAndHeld(deps, graceMinutes);
   const twice = await heldTwice(deps);
   const alike = await likelySame(deps);
+  const former = await formerAndHeld(deps);
+  const beside = await unprovenBeside(deps);
   return {
     ...totals.rows[0]!,
     differences: [
@@ -358,6 +363,18 @@ async function joinsApart(
         subject: uuid,
         params: { other },
         remedy: { do: 'merge or keep apart' as const, uuid, other },
+      })),
+      ...former.map((uuid) => ({
+        kind: 'former_and_held' as const,
+        subject: uuid,
+        params: {},
+        remedy: { do: 'retry at HubSpot' as const, uuid },
+      })),
+      ...beside.map(({ uuid, other }) => ({
+        kind: 'unproven_beside' as const,
+        subject: uuid,
+        params: { other },
+        remedy: { do: 'read story' as const, uuid },
       })),
       ...rejected.map(({ uuid, reason }) => ({
         kind: 'rejected_held' as const,
@@ -412,5 +429,34 @@ async function likelySame({ database }: Deps): Promise<{ uuid: string; other: st
     from held later join held earlier on earlier.person_id in ${alikeTo(sql`later.person_id`)} and earlier.id < later.id
       and earlier.person_id <> later.person_id
     group by later.session_uuid order by later.session_uuid`.execute(database);
+  return rows;
+}
+
+/**
+ * Returns the joins whose membership is held while HubSpot was last found to call their contact `former`, and nothing is due to change
+ * that.
+ */
+async function formerAndHeld({ database }: Deps): Promise<string[]> {
+  const { rows } = await sql<{ uuid: string }>`
+    select distinct session_uuid as uuid
+    from membership join person holder on holder.id = membership.person_id
+      join person contact on contact.contact_id = coalesce(holder.contact_id, holder.found_contact_id)
+      join crm_delivery on crm_delivery.person_id = contact.id
+    where membership.type = 'membership' and is_held and due_at is null and sent ->> 'membershipStatus' = ${FORMER}
+    order by uuid`.execute(database);
+  return rows.map(({ uuid }) => uuid);
+}
+
+/**
+ * Returns the unproven joins whose person has a proven join as well (the `other` one). Only a merge by staff or in HubSpot may bring
+ * that about: an unproven join has a person of its own, so that it changes nothing that a proven one is answered.
+ */
+async function unprovenBeside({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
+  const { rows } = await sql<{ uuid: string; other: string }>`
+    select stray.uuid, min(proven.uuid::text) as other
+    from join_session stray join join_session proven on proven.person_id = stray.person_id
+    where not ${isProven('stray')} and ${isProven('proven')}
+      and not exists (select from person former where former.merged_into = stray.person_id)
+    group by stray.uuid order by stray.uuid`.execute(database);
   return rows;
 }

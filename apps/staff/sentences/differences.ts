@@ -75,6 +75,10 @@ export function differenceSentence({ kind, params }: Difference): string {
       return 'Its person holds two memberships of one kind.';
     case 'likely_same':
       return `It was paid by somebody of the same name and email as join ${params.other}, and both memberships are held.`;
+    case 'former_and_held':
+      return 'Its membership is held, and HubSpot calls its contact a former member.';
+    case 'unproven_beside':
+      return `Nobody has proved whose join it is, and yet it is of one person with join ${params.other}.`;
     case 'rejected_held':
       return 'Its document was rejected finally, and its membership is still paid and held.';
   }

@@ -69,6 +69,8 @@ export function commandOf(remedy: Remedy): string {
     }
     case 'print certificate':
       return operator('certificate', remedy.uuid, '--name "NAME" FILE.pdf');
+    case 'read story':
+      return operator('story', remedy.uuid);
     case 'retry letters':
       return operator('letters list');
     case 'look at unknown documents':
