@@ -263,9 +263,7 @@ async function plant(mark: string, beforeMerges: () => Promise<void> = async () 
   await sql`insert into join_event (session_uuid, step, cause, detail) values (${paid.uuid}, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
     database,
   );
-  await sql`insert into staff_notice (kind, message) values ('test', ${`A letter to ${email('second')} came back.`})`.execute(
-    database,
-  );
+  await writeNotice(server, `A letter to ${email('second')} came back.`);
   await sql`insert into pass_request (email) values (${email('third')})`.execute(database);
   await beforeMerges();
 

@@ -326,7 +326,10 @@ test('a notice about somebody whose email and name contain those of the erased s
   await runCommand(t, server, personExportCommand, [person.personalEmail, '--to', to]);
   assert.doesNotMatch(readFileSync(join(to, 'data.json'), 'utf8'), /Leeds/);
   assert.equal((await erase(t, person.personalEmail, '--yes')).code, 0);
-  assert.deepEqual(await written(), [notices[1]]);
+  assert.deepEqual(
+    (await written()).filter((text) => notices.includes(text)),
+    [notices[1]],
+  );
 });
 
 test('what is no email, and options that contradict each other, are not understood', async (t) => {

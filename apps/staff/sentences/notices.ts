@@ -1,7 +1,7 @@
-import { plain } from '#core/cleanText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { Notice } from '#core/notice.ts';
 import { disputedSentence, type MembershipStanding } from '#core/refunds.ts';
+import { remedySentence } from './failures.ts';
 import { commandOf, operator } from './remedies.ts';
 
 const standings: Record<MembershipStanding, string> = {
@@ -85,7 +85,7 @@ export function noticeSentence(notice: Notice): string {
     case 'other_hubspot_account':
       return `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${params.present}, and the contacts in this database are of account ${params.kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${params.kept}, and restart the servers. If the society has moved to account ${params.present}: ${command}`;
     case 'provider_trouble':
-      return withCommand(params.text, command);
+      return `${params.text}${remedySentence(remedy)}`;
     case 'letter_refused':
       return `A letter cannot be sent: ${params.cause}. ${command} shows which; after mending the cause, letters retry sends them.`;
     case 'background':
@@ -123,9 +123,4 @@ export function noticeSentence(notice: Notice): string {
 
 function again(command: string): string {
   return command === '' ? '' : ` To decide it again: ${command}`;
-}
-
-/** Returns a sentence of the server with the command that helps, if there is one. */
-function withCommand(text: string, command: string): string {
-  return command === '' ? text : `${plain(text).replace(/\.$/, '')}: ${command}`;
 }
