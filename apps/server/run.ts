@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { startFillingContacts } from './crm/fillContacts.ts';
 import { startPushing } from './crm/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
@@ -41,7 +40,6 @@ export async function run(
     const work = { ...deps, database: backgroundDatabase };
     background = [
       startPushing(work),
-      startFillingContacts(work),
       startWatchingGuesses(work),
       startSweeping(work),
       startReconciling(work),

@@ -8,7 +8,7 @@ import { mintLink } from '../server/links/mintLink.ts';
 import { previewLink, previewSale } from '../server/links/previewLink.ts';
 import { isPictureName, pictureOf } from '../server/links/qrPicture.ts';
 import { type Recipient, recipientsOf } from '../server/links/recipients.ts';
-import { revokeLinks } from '../server/pass/revokeLinks.ts';
+import { revokePass } from '../server/pass/revoke.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
 import { type CsvRow, NotCsv, readCsv } from '../server/platform/readCsv.ts';
@@ -202,7 +202,7 @@ export const linksRevokeCommand: Command = {
   async run([join, ...more], { deps }) {
     const uuid = join?.toLowerCase();
     if (!isUuid(uuid) || more.length > 0) return misused(linksRevokeCommand, notId('join', uuid));
-    if (!(await revokeLinks(deps, uuid))) {
+    if (!(await revokePass(deps, uuid))) {
       console.error(`There is no join ${uuid}.`);
       return 1;
     }

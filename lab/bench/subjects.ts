@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { likenessOf, searchWords } from '../../packages/core/personKeys.ts';
 import { control } from '../../tests/harness/providers.ts';
 import type { Scope } from '../../tests/harness/scope.ts';
 import { contactIdOf, emailOf, type Flow, floorFlow, inviteCodeOf, ourFlow } from './flow.ts';
@@ -110,13 +111,21 @@ export async function invite(database: pg.Client, first: number, last: number): 
   for (let from = first; from <= last; from += 10_000) {
     const numbers = Array.from({ length: Math.min(10_000, last - from + 1) }, (_, index) => from + index);
     await database.query(
-      `with invited (contact, email, code) as (select * from unnest($1::text[], $2::text[], $3::text[])), known as (
-         insert into person (contact_id, profile, email, fetched_at)
-         select contact, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, now() from invited
+      `with invited (contact, email, code, likeness, words) as (select * from unnest($1::text[], $2::text[], $3::text[], $5::text[], $6::text[])),
+       known as (
+         insert into person (contact_id, profile, email, likeness, words, fetched_at)
+         select contact, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, likeness, words, now() from invited
          returning id, contact_id
        )
        insert into invitation (code, person_id) select code, id from invited join known on contact_id = contact`,
-      [numbers.map(contactIdOf), numbers.map(emailOf), numbers.map(inviteCodeOf), JSON.stringify(profile)],
+      [
+        numbers.map(contactIdOf),
+        numbers.map(emailOf),
+        numbers.map(inviteCodeOf),
+        JSON.stringify(profile),
+        numbers.map((number) => likenessOf({ ...profile, personalEmail: emailOf(number) })),
+        numbers.map((number) => searchWords({ ...profile, personalEmail: emailOf(number) })),
+      ],
     );
   }
 }

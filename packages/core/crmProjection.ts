@@ -1,15 +1,17 @@
 import { cleanText } from './cleanText.ts';
-import { contactFieldOf } from './contact.ts';
+import { type ContactField, contactFieldOf, contactFields } from './contact.ts';
 import {
   type CrmField,
   type CrmValues,
   type FieldRules,
   type FieldValue,
   FORMER,
+  isSame,
   joinFields,
   MEMBER,
   propertiesToSend,
   purchasesToSend,
+  tellsPayment,
 } from './crmFields.ts';
 import { toPrice } from './money.ts';
 import { nameKey } from './personKeys.ts';
@@ -94,6 +96,70 @@ export function projectNew(rules: FieldRules, own: Told & { details: StudentDeta
     properties: { [EMAIL]: email, ...propertiesToSend(rules, values, {}, {}) },
     sent: knownAfter(rules, values),
   };
+}
+
+/** Returns what is written without the contact's email. */
+export function withoutEmail<T extends Projection>(rules: FieldRules, projection: T): T {
+  const { [EMAIL]: _, ...properties } = projection.properties;
+  const isOther = ([field]: [string, string]) => rules[field as CrmField].property !== EMAIL;
+  const sent = Object.fromEntries(Object.entries(projection.sent).filter(isOther)) as CrmValues;
+  return { ...projection, properties, sent };
+}
+
+/**
+ * Whether we created a contact for this person, and the server died before recording that: it is younger than their first join, and has
+ * all values of contact fields that would be written. A name alone proves nothing, since somebody else may have typed it.
+ */
+export function isOurs(
+  rules: FieldRules,
+  { joins: [first] }: Told,
+  { properties }: Projection,
+  existing: { createdAt: string; properties: Record<string, string | null | undefined> },
+): boolean {
+  return (
+    first !== undefined &&
+    new Date(existing.createdAt) >= new Date(first.createdAt) &&
+    contactFields.every((field) => {
+      const { property } = rules[field];
+      const value = property === null ? undefined : properties[property];
+      return value === undefined || isSame(existing.properties[property!] ?? '', value);
+    })
+  );
+}
+
+/**
+ * Returns the join that was paid last, if HubSpot says that its contact is a member and not by our word. If HubSpot has the time of this
+ * payment, we have told the status, and the server died before recording that.
+ */
+export function paidByMember(
+  rules: FieldRules,
+  { own, attached }: Pick<ToldContact, 'own' | 'attached'>,
+  present: Record<string, string | null | undefined>,
+): Told['joins'][number] | null {
+  const paid = lastPaid([...own.joins, ...attached.joins]);
+  const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
+  const isByOthers =
+    heldOf('membershipStatus') === MEMBER && !tellsPayment(heldOf('paidAt'), paid?.paidAt ?? '');
+  return paid && isByOthers && (own.holdsMembership || attached.holdsMembership) ? paid : null;
+}
+
+/** Decides what is written into a contact that is to say again what it said `before`, where it still has what we wrote (`sent`). */
+export function projectBefore(
+  rules: FieldRules,
+  before: Partial<Record<ContactField, string | boolean | null>>,
+  sent: CrmValues,
+  present: Record<string, string | null | undefined>,
+): Projection {
+  const back: Projection = { properties: {}, sent: {} };
+  for (const field of contactFields) {
+    const { property, write } = rules[field];
+    if (property === null || write === 'never' || !sent[field]) continue;
+    if (!isSame(present[property] ?? '', sent[field])) continue;
+    const value = String(before[field] ?? '');
+    back.properties[property] = value;
+    back.sent[field] = value;
+  }
+  return back;
 }
 
 /** The values that HubSpot has after a write. A field without a property is left out, to be sent once there is one. */

@@ -141,3 +141,26 @@ export function orderRefusal(lines: readonly { type: ProductType }[], joiner: Ho
   const type = lines.map((line) => line.type).find(isMembershipType);
   return type === undefined ? null : saleRefusal(type, joiner, 'joiner');
 }
+
+/** A join by which something is held. */
+export interface Held {
+  uuid: string;
+  type: MembershipType;
+}
+
+/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
+export interface HeldTwice {
+  uuid: string;
+  types: MembershipType[];
+  others: string[];
+}
+
+/** Returns the joins of one person by which a type is held that another person holds, too. */
+export function twiceHeld(from: readonly Held[], into: readonly Held[]): HeldTwice[] {
+  const isTwice = ({ type }: Held) => into.some((theirs) => theirs.type === type);
+  return [...Map.groupBy(from.filter(isTwice), ({ uuid }) => uuid)].map(([uuid, held]) => {
+    const types = held.map(({ type }) => type);
+    const others = into.flatMap((theirs) => (types.includes(theirs.type) ? [theirs.uuid] : []));
+    return { uuid, types, others: [...new Set(others)] };
+  });
+}

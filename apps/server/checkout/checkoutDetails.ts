@@ -8,6 +8,7 @@ import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isPostcode, tidyPostcode } from '#core/postcode.ts';
 import { isMembershipType } from '#core/product.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
@@ -20,7 +21,7 @@ import { settlePaying } from '../payments/settlePaying.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { membershipFee } from '../session/members.ts';
-import { firstName, fullName, knownEmails, lastName, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, knownEmails, lastName } from '../session/person.ts';
 import { accessOf, admitted } from '../session/standing.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
@@ -65,7 +66,7 @@ export async function checkoutDetails(
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: (isShown && receiptEmail(joinerEmails(session.known))) || '',
+    billingEmail: (isShown && providerEmail(joinerEmails(session.known))) || '',
     nameProblem: isShown ? await nameProblemAhead(deps, cleanText(session.full_name ?? '')) : null,
     payingFor: isCheckoutOnly ? firstNameAndInitial(session.first_name, session.last_name) : null,
     billing: {

@@ -68,7 +68,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   assert.match(erased.out, sentence);
 
   assert.deepEqual(await rows(), before);
-  assert.equal((await hubspot.listContacts(null)).contacts.length, 0);
+  assert.equal((await hubspot.listContacts(null)).ids.length, 0);
   const notices = await toldStaff(server, { kind: 'other_hubspot_account' });
   assert.equal(notices.length, 1);
   assert.match(notices[0]!, sentence);
@@ -91,7 +91,7 @@ test('with a token of another account no contact counts as deleted, none is crea
     server.background,
   );
   await pushDue(work);
-  assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
+  assert.equal((await hubspot.listContacts(null)).ids.length, 1);
 });
 
 test('a token that may not ask for its account is not checked, and contacts are created', async (t) => {

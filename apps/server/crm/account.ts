@@ -7,19 +7,24 @@ import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { OtherAccount } from './hubspot/errors.ts';
 
-type OfAccount = Pick<Deps, 'database' | 'hubspot'>;
-
 /**
- * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts: there, every
- * contact would seem to be deleted. Must be called before anything is done because a contact is missing, and before contacts are
- * created. The first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
+ * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts, which would all
+ * seem to be deleted there. To be called before anything is done because a contact is missing, and before contacts are created. The
+ * first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
  */
-export async function requireSameAccount({ database, hubspot }: OfAccount): Promise<void> {
+export async function requireSameAccount({
+  database,
+  hubspot,
+}: Pick<Deps, 'database' | 'hubspot'>): Promise<void> {
   const { kept, present } = await accountsOf(database, hubspot);
   if (present === null || kept === present) return;
   const remedy: Remedy = { do: 'move to HubSpot account', account: present };
-  const notice = { kind: 'other_hubspot_account', subject: null, params: { kept, present }, remedy } as const;
-  await tellStaff(database, notice);
+  await tellStaff(database, {
+    kind: 'other_hubspot_account',
+    subject: null,
+    params: { kept, present },
+    remedy,
+  });
   throw new OtherAccount(kept, present);
 }
 

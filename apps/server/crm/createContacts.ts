@@ -1,29 +1,24 @@
 import { sql } from 'kysely';
-import { compareNames, projectNew, type Told } from '#core/crmProjection.ts';
+import { compareNames, isOurs, projectNew, withoutEmail } from '#core/crmProjection.ts';
 import { likenessOf } from '#core/personKeys.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { alikeTo } from '../session/alike.ts';
 import { requireSameAccount } from './account.ts';
-import { keepContacts } from './contacts.ts';
 import {
   type Delivered,
   type Delivery,
   delivered,
   idsOf,
-  later,
   postpone,
   type Refused,
   refuse,
+  UNKNOWN_CONTACT,
 } from './deliveries.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
-import { namesAt, neededProperties, readProperties } from './hubspot/properties.ts';
+import { namesAt, neededProperties } from './hubspot/properties.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
-import { conclude, isOurs, type Sent, withoutEmail, write } from './writeContacts.ts';
-
-type WithDetails = Delivery & { own: Told & { details: StudentDetails } };
-type New = Delivered & { row: WithDetails };
+import { conclude, type Sent, write } from './writeContacts.ts';
 
 /**
  * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot has a contact with the
@@ -32,45 +27,45 @@ type New = Delivered & { row: WithDetails };
  */
 export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const { fields } = deps.society.crm;
-  const complete: WithDetails[] = [];
-  const nameless: Delivery[] = [];
-  const done: Delivered[] = [];
-  for (const row of rows) {
-    const { own, isDeleted } = row;
+  const {
+    complete = [],
+    nameless = [],
+    done = [],
+  } = Object.groupBy(rows, ({ own, isDeleted }) => {
     const holds = own.holdsMembership || own.holdsUpgrade;
     // A contact that was deleted is made anew for those alone who hold something.
-    if (hasDetails(row) && own.joins.length > 0 && (holds || !isDeleted)) complete.push(row);
-    else if (holds) nameless.push(row);
-    else done.push({ row, properties: {}, sent: {}, notices: [] });
-  }
-  await delivered(deps, done);
+    if (own.details && own.joins.length > 0 && (holds || !isDeleted)) return 'complete';
+    return holds ? 'nameless' : 'done';
+  });
+  await delivered(deps, done.map(nothingToTell));
   const attached = await contactsOfAlike(deps, complete);
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
   // Of persons with the same email, as siblings may have, one waits for the next batch. There they find the contact that the other
   // has created.
   const byEmail = new Map(without.map((row) => [emailOf(row), row]));
-  await later(
+  await postpone(
     deps,
     without.filter((row) => byEmail.get(emailOf(row)) !== row),
   );
-  const planned = [...byEmail.values()].map((row) => ({ row, ...projectNew(fields, row.own), notices: [] }));
+  const planned = [...byEmail.values()].map((row) => {
+    const own = { ...row.own, details: row.own.details! };
+    return { row, ...projectNew(fields, own), notices: [] };
+  });
   if (planned.length > 0) await requireSameAccount(deps);
   const sent = await write(deps, planned);
-  const isTaken = ({ outcome }: Sent) => outcome?.kind === 'conflict';
-  await conclude(
-    deps,
-    sent.filter((one) => !isTaken(one)),
+  const { taken = [], others = [] } = Object.groupBy(sent, ({ outcome }) =>
+    outcome?.kind === 'conflict' ? 'taken' : 'others',
   );
-  for (const one of sent.filter(isTaken)) await createBeside(deps, one);
-  await refuseNameless(deps, nameless);
+  await conclude(deps, others);
+  for (const one of taken) await createBeside(deps, one);
+  await lookAgain(deps, nameless);
 }
 
-const hasDetails = (row: Delivery): row is WithDetails => row.own.details !== null;
-const emailOf = (row: WithDetails) => row.own.details.personalEmail.toLowerCase();
+const emailOf = ({ own }: Delivery) => own.details!.personalEmail.toLowerCase();
 
 /** Returns the contacts of those who are likely the same as these persons. */
-async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promise<ContactOfPerson[]> {
+async function contactsOfAlike(deps: Deps, rows: readonly Delivery[]): Promise<ContactOfPerson[]> {
   const { rows: found } = await sql<{ id: number; contactId: string }>`
     select told.id, min(person.contact_id) as "contactId"
     from unnest(${idsOf(rows)}::bigint[]) as told (id), lateral ${alikeTo(sql`told.id`)} as alike (id) join person on person.id = alike.id
@@ -84,70 +79,80 @@ async function contactsOfAlike(deps: Deps, rows: readonly WithDetails[]): Promis
 }
 
 /** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
-async function createBeside(deps: Deps, { change, outcome }: Sent<New>): Promise<void> {
-  const { hubspot, society } = deps;
-  const { fields } = society.crm;
+async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void> {
+  const { fields } = deps.society.crm;
   const { row } = change;
   const named = outcome?.kind === 'conflict' ? outcome.id : null;
-  const wanted = [...neededProperties(fields), ...readProperties(fields)];
-  const id = named ?? (await hubspot.findByEmail(emailOf(row)))?.id;
-  const existing = id === undefined ? undefined : (await hubspot.readContacts([id], wanted)).get(id);
+  const id = named ?? (await deps.hubspot.findByEmail(emailOf(row)))?.id;
+  const found = await lookAtContacts(deps, id === undefined ? [] : [id], { more: neededProperties(fields) });
+  const existing = found.get(id!);
   // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
-  if (!existing) return postpone(deps, [row], { retryAfterMs: 0, perhapsRecord: true });
-  const isOwn = isOurs(deps, change, existing);
+  if (!existing) return postpone(deps, [row], { perhapsRecord: true });
+  const isOwn = isOurs(fields, row.own, change, existing);
   if (isOwn || (await isLikelyTheirs(deps, row, existing))) {
-    const { rows: mirrored } = await sql`select from person where contact_id = ${existing.id}`.execute(
-      deps.database,
-    );
-    if (!isOwn && mirrored.length === 0) await keepContacts(deps.database, fields, [existing]);
     await noteContacts(deps, [{ row, contactId: existing.id, isOwn }]);
-    await later(deps, [row]);
-  } else await conclude(deps, await write(deps, [withoutEmail(deps, change)]));
+    await postpone(deps, [row]);
+  } else await conclude(deps, await write(deps, [withoutEmail(fields, change)]));
 }
 
 /** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
 async function isLikelyTheirs(
   { database, society }: Deps,
-  { personId, own }: WithDetails,
+  { personId, own }: Delivery,
   { id, properties }: CrmContact,
 ): Promise<boolean> {
   const held = namesAt(society.crm.fields, properties);
-  if (compareNames(held, own.details) === 'other') return false;
+  const details = own.details!;
+  if (compareNames(held, details) === 'other') return false;
   // A contact without a name, or with a part of one, is whose it was first.
   const isNamed = held.firstName && held.lastName;
   const { rows } = await sql`
     select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
       exists (select from kept_apart where one_id = least(other.id, ${personId}) and other_id = greatest(other.id, ${personId}))
-      or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(own.details)})`.execute(
+      or ${!isNamed} and details is not null and likeness is distinct from ${likenessOf(details)})`.execute(
     database,
   );
   return rows.length === 0;
 }
 
 /**
- * Refuses persons who hold something and have neither student details nor a contact, as after a link to a contact that was deleted
- * later. Staff can merge them with a contact. Who has a contact again, since it was restored in HubSpot, is sent instead.
+ * Decides about persons whose contact is not there, after a look at where it is now. Who was merged, has a contact again or gets a new
+ * one is due at once; who is paying in a minute, since they are not moved before. Refused is who names a contact that HubSpot never had,
+ * or has neither a contact nor student details, as after a link to a contact that was deleted later.
  */
-async function refuseNameless(deps: Deps, nameless: readonly Delivery[]): Promise<void> {
-  if (nameless.length === 0) return;
-  const ids = sql`any(${idsOf(nameless)}::bigint[])`;
+export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<void> {
+  if (lost.length === 0) return;
+  const isLost = sql`person.id = any(${idsOf(lost)}::bigint[])`;
   const { rows: named } = await sql<{ id: string }>`
-    select contact_id as id from person where id = ${ids} and contact_id is not null`.execute(deps.database);
+    select contact_id as id from person where ${isLost} and contact_id is not null`.execute(deps.database);
   await lookAtContacts(
     deps,
     named.map(({ id }) => id),
   );
-  const { rows: without } = await sql<{ id: number }>`
-    select id from person where id = ${ids} and (contact_id is null or deleted_at is not null) and found_contact_id is null`.execute(
-    deps.database,
-  );
-  const isWithout = ({ personId }: Delivery) => without.some(({ id }) => id === personId);
-  await refuse(deps, nameless.filter(isWithout).map(refusalOfNameless));
-  await later(
-    deps,
-    nameless.filter((row) => !isWithout(row)),
-  );
+  const { rows: now } = await sql<{ id: number; place: string }>`
+    select id, case
+      when merged_into is not null and not exists (select from join_session where person_id = person.id) then 'moved'
+      when merged_into is not null then 'paying'
+      when contact_id is not null and deleted_at is null and not ${wasAtHubspot} then 'unknown'
+      when contact_id is not null and deleted_at is null or found_contact_id is not null then 'there'
+      else 'nowhere' end as place
+    from person where ${isLost}`.execute(deps.database);
+  const places: Partial<Record<string, Delivery[]>> = Object.groupBy(lost, ({ personId, contactId }) => {
+    const place = now.find(({ id }) => id === personId)?.place ?? 'moved';
+    // Who had a contact may get a new one.
+    return place === 'nowhere' && contactId !== null ? 'there' : place;
+  });
+  const { moved = [], there = [], unknown = [], nowhere = [] } = places;
+  const unknownToHubspot = ({ personId, contactId }: Delivery): Refused => ({
+    personId,
+    reason: `${UNKNOWN_CONTACT} ${contactId}.`,
+  });
+  await delivered(deps, moved.map(nothingToTell));
+  await postpone(deps, there);
+  await refuse(deps, [...unknown.map(unknownToHubspot), ...nowhere.map(refusalOfNameless)]);
 }
+
+export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });
 
 function refusalOfNameless({ personId, uuid }: Delivery): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';

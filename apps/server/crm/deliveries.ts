@@ -8,16 +8,15 @@ import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 import { isProof } from '../session/proof.ts';
+import { LARGEST_PAGE } from './hubspot/client.ts';
 import type { CrmUnavailable } from './hubspot/errors.ts';
 import { knownOf } from './hubspot/properties.ts';
 import { isAttached, isTeller } from './hubspotIsToHear.ts';
 
-/** HubSpot's largest batch. */
-const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
 /** How many times a person may fail before they are sent in smaller batches. */
 const FULL_TRIES = 2;
-/** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
+/** What the mirror has of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 
 /** A person whom HubSpot is to be told of, with all that decides what is written. */
@@ -28,22 +27,16 @@ export interface Delivery extends ToldContact {
   contactId: string | null;
   /** Whether HubSpot has deleted the person's contact. */
   isDeleted: boolean;
-  /** The staff-facing name of the delivery: the newest join that was paid or, if none was, the newest; null if there is none. */
+  /** The join that names the delivery to staff: the last that was paid, otherwise the newest; null if there is none. */
   uuid: string | null;
-  /**
-   * Whether the contact may have been a member in HubSpot already when it paid: the mirror says so, or its copy was out of date, as in
-   * an outage. False once we have told a status.
-   */
+  /** Whether HubSpot may have said member already when they paid: the mirror says so, or was out of date. False once we told a status. */
   mayHaveBeenMember: boolean;
 }
 
 /** SQL for a subquery of the ids of those who are attached to the query's `contact`. */
 const attached = sql`(select attached.id from person attached where attached.found_contact_id = contact.id and ${isAttached('attached')})`;
 
-/**
- * SQL for {@link Told} as JSON, of persons together (`persons` is SQL for a subquery of ids) and the joins of theirs that meet a
- * condition. The details are those of the query's `owner`.
- */
+/** SQL for {@link Told} of persons (SQL for a subquery of ids) and those joins of theirs that meet a condition, with the details of `owner`. */
 const told = (persons: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql<Told>`(
   with persons (id) as ${persons}, own as (select join_session.* from persons join join_session on person_id = persons.id where ${which}),
     money as (
@@ -81,16 +74,15 @@ const columns = sql`delivery.person_id as "personId", revision, sent, contact.id
 const contactOf = sql`lateral (select case when owner.deleted_at is null then owner.contact_id end as id) as contact`;
 
 /**
- * Takes a batch of persons who are due and all have a contact, or have none. Taking one postpones it by a minute, so that it is due
- * again if this process dies. One that failed repeatedly is taken in ever smaller batches, and finally alone: one that HubSpot cannot
- * process must not delay others. `size` is that of a full batch.
+ * Takes a batch of persons who are due and all have a contact, or have none. They are due again in a minute, in case this process
+ * dies. Who failed repeatedly is taken in ever smaller batches, and finally alone, to delay nobody else. `size` is that of a full batch.
  */
 export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: number }> {
   const isDue = sql`due_at <= now() and refusal is null`;
   const hasContact = sql`(select contact_id is not null and deleted_at is null from person where person.id = person_id)`;
   const { rows } = await sql<Delivery & { size: number }>`
     with first as (
-      select ${hasContact} as has_contact, ceil(${BATCH} / power(5, least(3, greatest(0, tries - ${FULL_TRIES}))))::int as size
+      select ${hasContact} as has_contact, ceil(${LARGEST_PAGE} / power(5, least(3, greatest(0, tries - ${FULL_TRIES}))))::int as size
       from crm_delivery where ${isDue} order by due_at limit 1
     ), due as (
       select person_id from crm_delivery where ${isDue} and ${hasContact} = (select has_contact from first)
@@ -126,10 +118,7 @@ export async function readDelivery(deps: Deps, sessionUuid: string): Promise<Del
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/**
- * Adds the name for staff, and gives the known values the form's spelling ("Texas" for "TX"): otherwise a value that the joiner has not
- * changed would be sent because HubSpot spells it differently.
- */
+/** Adds the name for staff, and spells the known values as the form does ("Texas" for "TX"), so that what is unchanged is not sent. */
 function asShown(row: Delivery): Delivery {
   const joins = [...row.own.joins, ...row.attached.joins];
   const named = lastPaid(joins) ?? joins.at(-1);
@@ -137,7 +126,7 @@ function asShown(row: Delivery): Delivery {
   return { ...row, uuid: named?.uuid ?? null, sent: { ...row.sent, ...shown } };
 }
 
-/** A delivery that HubSpot has taken: what was written, what it has of us now, and a notice to staff for each join that needs one. */
+/** A delivery that HubSpot has taken: what was written, what it has of us now, and notices. */
 export interface Delivered {
   row: Delivery;
   properties: Record<string, string>;
@@ -146,8 +135,8 @@ export interface Delivered {
 }
 
 /**
- * Records which purchases HubSpot is about to be told, so that they are emptied if its answer is lost and they are nobody's when it is
- * tried again. Without `paidAt` the next try compares with what HubSpot has then.
+ * Records which purchases HubSpot is about to be told, in case its answer is lost: the next try empties what is nobody's by then. Without
+ * `paidAt` it compares with what HubSpot has.
  */
 export async function intend(deps: Deps, planned: readonly Delivered[]): Promise<void> {
   if (planned.length === 0) return;
@@ -166,7 +155,7 @@ export async function intend(deps: Deps, planned: readonly Delivered[]): Promise
 
 /**
  * Records what HubSpot was told. Who has changed meanwhile is due again. Once we have told a status, HubSpot's says no more than our
- * memberships; what we wrote is what the mirror would read. The same notice about a join is written only once.
+ * memberships; what we wrote is what the mirror would read.
  */
 export async function delivered(deps: Deps, done: readonly Delivered[]): Promise<void> {
   if (done.length === 0) return;
@@ -186,7 +175,6 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       }),
     ),
   }));
-  const notices = done.flatMap((one) => one.notices);
   const told = sql`json_to_recordset(${JSON.stringify(rows)}::json) as told (person_id bigint, revision integer, sent jsonb, is_status_told boolean, email text, profile jsonb)`;
   await deps.database.transaction().execute(async (trx) => {
     // Locks persons before deliveries, and each in the order of their ids, as other transactions do, to avoid deadlocks.
@@ -199,25 +187,25 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       update person set is_member = is_member and not is_status_told, email = coalesce(known.email, person.email),
         profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
       from known where person.id = known.id`.execute(trx);
+    for (const notice of done.flatMap(({ notices }) => notices)) await tellStaff(trx, notice, { once: true });
     await sql`
       with ${locked(done.map(({ row }) => row))}
       update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,
         due_since = case when crm_delivery.revision = told.revision then null else coalesce(due_since, now()) end,
         due_at = case when crm_delivery.revision = told.revision then null else now() end
       from ${told} join locked using (person_id) where crm_delivery.person_id = told.person_id`.execute(trx);
-    for (const notice of notices) await tellStaff(trx, notice, { once: true });
   });
 }
 
-/**
- * Somebody of whom HubSpot is not told until staff have acted on `reason`. `notice` is a notice to staff about a join; absent if staff
- * learn of it in another way.
- */
+/** Somebody of whom HubSpot is not told until staff have acted on `reason`, with a notice if they learn of it in no other way. */
 export interface Refused {
   personId: number;
   reason: string;
-  notice?: Notice | undefined;
+  notice?: Notice;
 }
+
+/** With this begins the reason of who names a contact that HubSpot never had. */
+export const UNKNOWN_CONTACT = 'HubSpot does not know contact';
 
 /** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
@@ -232,28 +220,21 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
   });
 }
 
-/** Puts persons of a batch back: they are due at once, so that the next batch takes them. */
-export async function later(deps: Deps, rows: readonly Delivery[]): Promise<void> {
-  if (rows.length === 0) return;
-  await sql`
-    with ${locked(rows)}
-    update crm_delivery set due_at = now() from locked
-    where crm_delivery.person_id = locked.person_id and due_at is not null`.execute(deps.database);
-}
-
 /**
- * Postpones persons with exponential backoff. Each time that one is taken counts as a try, and one with many tries is sent in smaller
- * batches. If none of them can have caused the failure (`perhapsRecord` is false), this try does not count.
+ * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. The try counts only if one
+ * of them can have caused the failure (`perhapsRecord`).
  */
 export async function postpone(
   deps: Deps,
   rows: readonly Delivery[],
-  { retryAfterMs, perhapsRecord }: Pick<CrmUnavailable, 'retryAfterMs' | 'perhapsRecord'>,
+  { retryAfterMs = 0, perhapsRecord = false }: Partial<CrmUnavailable> = {},
 ): Promise<void> {
+  if (rows.length === 0) return;
+  const counted = sql`(tries - ${perhapsRecord ? 0 : 1})`;
   await sql`
     with ${locked(rows)}
-    update crm_delivery set tries = tries - ${perhapsRecord ? 0 : 1}, due_at = now() + make_interval(secs =>
-      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(tries, 10))) * (0.5 + random() / 2)))
+    update crm_delivery set tries = ${counted}, due_at = now() + make_interval(secs =>
+      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(${counted}, 10)) - 1) * (0.5 + random() / 2)))
     from locked where crm_delivery.person_id = locked.person_id and due_at > now()`.execute(deps.database);
 }
 
@@ -265,10 +246,7 @@ export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<
     order by person_id for no key update)`;
 }
 
-/**
- * Forgets what HubSpot was told of purchases, if none is left at the contact: it stays there, and nothing here says any more that it
- * was ours. `persons` is SQL for ids.
- */
+/** Forgets what HubSpot was told of purchases, if none is left at the contact: there it stays. `persons` is SQL for ids. */
 export async function forgetSent(trx: Kysely<Tables>, persons: RawBuilder<unknown>): Promise<void> {
   await sql`
     update crm_delivery set sent = sent - ${[...joinFields]}::text[] from person owner

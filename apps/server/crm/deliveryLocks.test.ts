@@ -5,7 +5,7 @@ import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { type Delivered, type Delivery, delivered, later, postpone, refuse } from './deliveries.ts';
+import { type Delivered, type Delivery, delivered, postpone, refuse } from './deliveries.ts';
 
 /** Tests that telling HubSpot and what makes persons due lock in one order, so that none of them is aborted as a deadlock. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -49,8 +49,7 @@ async function besideRefund(
 }
 
 for (const [name, tell] of Object.entries({
-  later: (rows) => later(work, rows),
-  postpone: (rows) => postpone(work, rows, { retryAfterMs: 0, perhapsRecord: true }),
+  postpone: (rows) => postpone(work, rows, { perhapsRecord: true }),
   refuse: (rows) =>
     refuse(
       work,

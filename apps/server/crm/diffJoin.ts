@@ -1,14 +1,13 @@
 import { isSame } from '#core/crmFields.ts';
-import { compareNames, EMAIL, project, projectNew } from '#core/crmProjection.ts';
+import { compareNames, EMAIL, project, projectNew, withoutEmail } from '#core/crmProjection.ts';
 import type { Deps } from '../deps.ts';
 import { readDelivery } from './deliveries.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { namesAt, neededProperties } from './hubspot/properties.ts';
 
 /**
- * Returns the properties that would change in HubSpot if the person of a join was told of now: each with its present and its new value.
- * Null if there is no such join. Of a person who has no contact yet those of the one to which they would be
- * attached, or of a new one.
+ * Returns the properties that would change in HubSpot if the person of a join was told of now, with their present and new values: of who
+ * has no contact yet those of the one to which they would be attached, or of a new one. Null if there is no such join.
  */
 export async function diffOf(
   deps: Deps,
@@ -31,15 +30,11 @@ export async function diffOf(
     id === null ? null : (await hubspot.readContacts([id], [...neededProperties(fields), EMAIL])).get(id);
   const held = present?.properties ?? {};
   const attached = { own: { ...own, joins: [], hasBought: false }, attached: own, isMade: false, sent: {} };
-  const { properties } =
-    id === null
-      ? projectNew(fields, { ...own, details: details! })
-      : project(fields, isTheirs ? attached : row, held);
-  if (found && !isTheirs) delete properties[EMAIL];
-  return {
-    contactId: id,
-    changes: Object.entries(properties)
-      .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
-      .filter(({ from, to }) => !isSame(from ?? '', to)),
-  };
+  const created = () => projectNew(fields, { ...own, details: details! });
+  const planned = id === null ? created() : project(fields, isTheirs ? attached : row, held);
+  const { properties } = found && !isTheirs ? withoutEmail(fields, planned) : planned;
+  const changes = Object.entries(properties)
+    .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
+    .filter(({ from, to }) => !isSame(from ?? '', to));
+  return { contactId: id, changes };
 }

@@ -1,20 +1,21 @@
 import { type Kysely, sql } from 'kysely';
 import type { Notice } from '#core/notice.ts';
-import type { MembershipType } from '#core/product.ts';
+import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBack } from '#core/remedy.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
-export interface HeldTwice {
-  uuid: string;
-  types: MembershipType[];
-  others: string[];
+/** Returns by which joins a person holds something. */
+export async function heldBy(database: Kysely<Tables>, personId: number): Promise<Held[]> {
+  const { rows } = await sql<Held>`
+    select session_uuid::text as uuid, type from membership
+    where person_id = ${personId} and is_held order by type, id`.execute(database);
+  return rows;
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same type of membership. The same joins get only one notice,
- * whatever they became one by, because a merge and the hourly search may both find them.
+ * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one notice,
+ * whatever they became one by.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 import { toldWith } from '../session/alike.ts';
 
-/** SQL for whether somebody has no contact of their own, so that the contact that they found tells of them. `person` is the query's name. */
+/** SQL for whether somebody has no contact of their own, so that the one that they found tells of them. `person` is the query's name. */
 export function isAttached(person: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${person}.${column}`);
   return sql<boolean>`(${of('contact_id')} is null or ${of('deleted_at')} is not null)`;
@@ -15,10 +15,10 @@ export function isTeller(teller: string, person: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for a statement that makes persons due to be told to HubSpot, after some seconds. Who is just being sent, or is tried again, stays
- * due when they were: if two servers sent one contact at the same time, the older values could reach HubSpot last. `persons` is SQL for
- * a subquery of ids. With `isAnew`, a refusal and former tries are forgotten, as after a correction. Where `isShown` (SQL) is true, another
- * form was filled in since: what the mirror says of the contact counts as what HubSpot has, since the form showed that.
+ * SQL for a statement that makes persons (SQL for a subquery of ids) due to be told, after some seconds. Who is just being sent, or tried
+ * again, stays due when they were: of two servers that send one contact, the one with older values could come last. With `isAnew` a
+ * refusal and former tries are forgotten. Where `isShown` (SQL) is true, another form was filled in, which showed what the mirror has:
+ * that counts as what HubSpot has.
  */
 export function makeDue(
   persons: RawBuilder<unknown>,
@@ -37,10 +37,7 @@ export function makeDue(
       ${isAnew ? anew : sql``}`;
 }
 
-/**
- * Makes due to be told to HubSpot whoever is told of together with these persons: the persons of the contacts into which they are
- * written, or they themselves. `persons` is SQL for a subquery of ids.
- */
+/** Makes due whoever is told of together with persons (SQL for a subquery of ids): those of the contacts into which they are written. */
 export async function hubspotIsToHear(
   trx: Kysely<Tables>,
   persons: RawBuilder<unknown>,
@@ -80,8 +77,8 @@ export async function tellHubspot(
 }
 
 /**
- * Makes documents due to be attached to another contact: the note at the former one is deleted then. One that is being attached counts
- * as tried once more, so that the server that does it deletes its note. `which` is SQL, a condition on `document`.
+ * Makes documents (`which` is an SQL condition) due to be attached to another contact. The note at the former one is deleted then, also
+ * by a server that is just writing it, since the document counts as tried once more.
  */
 export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`
@@ -92,4 +89,15 @@ export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>
 /** SQL for whether a query's `document` is of a join of these persons (SQL for one id, or `any(…)`). */
 export function isOfJoinsOf(persons: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`session_uuid in (select uuid from join_session where join_session.person_id = ${persons})`;
+}
+
+/** Parts persons from the contacts that they found, so that they look for another. `which` is an SQL condition on `person`. Returns their ids. */
+export async function leaveContact(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    update person set found_contact_id = null where found_contact_id is not null and ${which} returning id`.execute(
+    trx,
+  );
+  const ids = rows.map(({ id }) => id);
+  await attachAnew(trx, isOfJoinsOf(sql`any(${ids}::bigint[])`));
+  return ids;
 }

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { makeDue } from './hubspotIsToHear.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';
 /** The Retry-After of the refusal (s). */
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. The id in a signed link
- * is proven: if HubSpot does not know the contact or cannot answer, the join continues with the id alone (a bare contact), the
- * joiner fills in the form, and after an outage {@link fillDue} reads the contact. The id in an unsigned link is only a guess:
- * throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
+ * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. With a signed link, which proves
+ * the id, the join goes on with the id alone, and after an outage the contact is read, since it is due to be told. The id in an unsigned
+ * link is a guess: throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
  */
 export async function linkedContact(
   deps: Deps,
@@ -25,8 +25,11 @@ export async function linkedContact(
     throw cannotLookUp();
   }
   await sql`
-    insert into person (contact_id, fill_at) values (${contactId}, ${found === 'unavailable' ? sql`now()` : null})
-    on conflict (contact_id) do nothing`.execute(deps.database);
+    insert into person (contact_id) values (${contactId}) on conflict (contact_id) do nothing`.execute(
+    deps.database,
+  );
+  const bare = sql`(select id from person where contact_id = ${contactId} and fetched_at is null and deleted_at is null)`;
+  if (found === 'unavailable') await makeDue(bare).execute(deps.database);
   return found;
 }
 

@@ -8,8 +8,8 @@ import { requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { LinkTarget } from '../links/links.ts';
-import { fillDue } from './fillContacts.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { pushDue } from './push.ts';
 
 let server: TestServer;
 beforeEachIn(import.meta.filename, async () => {
@@ -19,13 +19,12 @@ afterEachIn(import.meta.filename, () => server.close());
 
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
-/** Ends the outage of HubSpot and the pause in our calls that followed from it, and makes bare contacts due to be filled. */
+/** Ends the outage of HubSpot and the pause in our calls that followed from it. */
 async function recovery(): Promise<void> {
   await server.hubspotFault(null);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
-  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.deps.database);
 }
 
 /** Creates contacts in HubSpot that the mirror does not have. Returns their ids. */
@@ -95,7 +94,7 @@ test('80 contacts that HubSpot knows and the mirror does not press their signed 
     ids.map(() => 200),
   );
   await recovery();
-  await fillDue(server.deps);
+  await deliver(server);
   for (const [index, id] of ids.entries())
     assert.deepEqual(await mirrored(id), { name: `Mailed${index}`, is_filled: true });
   const limited = (await requestsTo(server.hubspotUrl)).filter(({ status }) => status === 429);
@@ -112,9 +111,9 @@ for (const kind of kinds)
       ids.map(() => 200),
     );
     await recovery();
-    assert.deepEqual(await fillDue(server.deps), { taken: 10, more: false });
+    assert.equal(await deliver(server), 10);
     assert.deepEqual(await mirrored(ids[3]!), { name: 'Mailed3', is_filled: true });
-    assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
+    assert.equal(await deliver(server), 0);
   });
 
 for (const kind of kinds)
@@ -145,7 +144,7 @@ test('what was typed during the outage is written to HubSpot afterwards, and not
   ).data;
   assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, null);
   await recovery();
-  await fillDue(server.deps);
+  await deliver(server);
   const body = details({ firstName: 'Typed', middleName: '' });
   assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
   assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, 'Typed');
@@ -198,8 +197,8 @@ test('a signed link to a contact whom HubSpot turns out not to know is asked for
   const id = '987654321';
   assert.equal((await press.init(id)).status, 200);
   await recovery();
-  assert.deepEqual(await fillDue(server.deps), { taken: 1, more: false });
-  assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
+  assert.equal(await deliver(server), 1);
+  assert.equal(await deliver(server), 0);
   assert.deepEqual(await mirrored(id), { name: null, is_filled: false });
 });
 
@@ -248,10 +247,9 @@ test('while HubSpot is down what is to be filled waits, and asks no more often t
   const [id] = await mailed(1);
   await outage();
   assert.equal((await press.init(id!)).status, 200);
-  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
-  assert.deepEqual(await fillDue(server.deps), { taken: 1, more: false });
-  assert.deepEqual(await fillDue(server.deps), { taken: 0, more: false });
+  assert.equal((await pushDue(server.deps)).taken, 1);
+  assert.equal((await pushDue(server.deps)).taken, 0);
 });

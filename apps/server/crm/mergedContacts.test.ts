@@ -24,11 +24,13 @@ import { mergeCommand } from '../../staff/people.ts';
 import { refundCommand } from '../../staff/refunds.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
-import { keepContacts } from './contacts.ts';
-import { followMerges } from './followContacts.ts';
+import { keepContacts } from './followContacts.ts';
+import { type ContactMerge, moveContacts } from './followMerges.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { atCrm, person, merge, sync, contactOf, ways } = hubspotPeople(server);
+const follow = (merges: ContactMerge[]) =>
+  server.background.transaction().execute((trx) => moveContacts(trx, merges));
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
 
 test('joins by a personal code are limited, whichever id of its merged contact they name', async (t) => {
@@ -289,8 +291,7 @@ test('a contact that was merged into one that is merged again stands for the las
     await sql`insert into person (contact_id, fetched_at) values (${present}, now())`.execute(
       server.background,
     );
-    const properties = { hs_merged_object_ids: ids[index - 1] ?? null };
-    await followMerges(server.background, [{ id: present, properties, createdAt: new Date().toISOString() }]);
+    if (index > 0) await follow([{ old: ids[index - 1]!, present }]);
   }
   for (const id of ids) {
     const { rows } = await sql<{
@@ -373,14 +374,7 @@ test('merges that are learned of at once move to each what is theirs: what is he
     const held = await paidJoin(server, server.client(), old.code, who);
     merges.push({ old: old.id, present: present.id, joins: [ended.uuid, held.uuid] });
   }
-  await followMerges(
-    server.background,
-    merges.map(({ old, present }) => ({
-      id: present,
-      properties: { hs_merged_object_ids: old },
-      createdAt: new Date().toISOString(),
-    })),
-  );
+  await follow(merges.map(({ old, present }) => ({ old, present })));
   for (const { present, joins } of merges)
     for (const uuid of joins) assert.equal((await membershipsOf(server, uuid))[0]?.contact_id, present);
 });
@@ -393,9 +387,8 @@ test('of two merged contacts who are members all that one bought is the other’
   await paidJoin(server, server.client(), present.code, { personalEmail: 'present@example.com' });
   const made = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'made@example.com' });
   await deliver(server);
-  const properties = { hs_merged_object_ids: `${old.id};${(await contactOf(made)).own_contact}` };
-  const createdAt = new Date().toISOString();
-  await followMerges(server.background, [{ id: present.id, properties, createdAt }]);
+  const olds = [old.id, (await contactOf(made)).own_contact!];
+  await follow(olds.map((id) => ({ old: id, present: present.id })));
   assert.deepEqual(
     (await membershipsOf(server, uuid)).map(({ type, contact_id }) => [type, contact_id]).sort(),
     [
@@ -451,10 +444,12 @@ test('what HubSpot says of a contact moves no code of another one, and ends no m
   await deliver(server);
   await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, upgrade: true });
   const createdAt = new Date().toISOString();
-  await keepContacts(server.background, server.deps.society.crm.fields, [
+  const contacts = [
     { id: one.id, properties: { membership_status: 'member' }, createdAt },
     { id: two.id, properties: { invitation_code: one.code }, createdAt },
-  ]);
+  ];
+  const found = new Map(contacts.map((contact) => [contact.id, contact]));
+  await keepContacts(server.background, server.deps.society.crm.fields, found);
   const { rows } = await sql<{ contact_id: string; is_member: boolean }>`
     select contact_id, ${holdsBought('person.id', 'membership')} as is_member from invitation join person on id = person_id where code = ${one.code}`.execute(
     server.background,

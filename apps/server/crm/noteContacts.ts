@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { followMoved } from '../session/followMoved.ts';
 import type { Delivery } from './deliveries.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { joinPersons, lockPersons } from './joinPersons.ts';
 
 /** A contact that is likely the same as a person (`isOwn` is false), or that was created for them. */
 export interface ContactOfPerson {
@@ -13,7 +13,7 @@ export interface ContactOfPerson {
 }
 
 /**
- * Records the contacts of persons. One that was created is the person's, who takes over what the mirror has read of it; if it was
+ * Records the contacts of persons. One that was created is the person's, with all who were told of it meanwhile; if it was
  * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
  * Nobody is attached whose email was corrected, or who was merged, meanwhile.
  */
@@ -22,25 +22,20 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
   await deps.database.transaction().execute(async (trx) => {
     const named = sql`any(${contacts.map(({ contactId }) => contactId)}::text[])`;
     const ids = sql`any(${contacts.map(({ row }) => row.personId)}::bigint[])`;
-    await sql`
-      select from join_session where person_id in (select id from person where id = ${ids} or contact_id = ${named})
-      order by uuid for no key update`.execute(trx);
-    await sql`select from person where id = ${ids} or contact_id = ${named} order by id for no key update`.execute(
-      trx,
-    );
+    await lockPersons(trx, sql`(id = ${ids} or contact_id = ${named})`);
     const changed: number[] = [];
     for (const { row, contactId, isOwn } of contacts) {
       const email = row.own.details?.personalEmail ?? null;
       const { rows } = await sql<{
         before: string | null;
         isOthers: boolean;
-        isCorrected: boolean;
+        isSame: boolean;
         isMerged: boolean;
       }>`
         select contact_id as before, exists (select from person other where other.contact_id = ${contactId} and other.id <> person.id and (other.made_contact
             or exists (select from join_session where join_session.person_id = other.id)
             or exists (select from invitation where invitation.person_id = other.id))) as "isOthers",
-          details ->> 'personalEmail' is distinct from ${email} as "isCorrected", merged_into is not null as "isMerged"
+          details ->> 'personalEmail' is not distinct from ${email} as "isSame", merged_into is not null as "isMerged"
         from person where id = ${row.personId} and erased_at is null`.execute(trx);
       const [now] = rows;
       if (!now) continue;
@@ -48,7 +43,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         if (now.before === contactId) continue;
         const isKnown = await becomeContact(trx, row.personId, contactId, now.before);
         if (isKnown || now.isMerged) changed.push(row.personId);
-      } else if (!now.isCorrected && !now.isMerged) {
+      } else if (now.isSame && !now.isMerged) {
         await sql`update person set found_contact_id = ${contactId} where id = ${row.personId}`.execute(trx);
         await sql`delete from crm_delivery where person_id = ${row.personId}`.execute(trx);
         changed.push(row.personId);
@@ -59,8 +54,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
 }
 
 /**
- * Makes a contact that was created for a person theirs. `before` is their former contact, which HubSpot has deleted: its id goes on
- * naming the person. Returns whether the mirror had the contact, so that more may be told of it.
+ * Makes a contact that was created for a person theirs. `before` is their deleted one, whose id goes on naming them. Returns whether the
+ * mirror had the contact, so that more may be told of it.
  */
 async function becomeContact(
   trx: Transaction<Tables>,
@@ -68,31 +63,18 @@ async function becomeContact(
   contactId: string,
   before: string | null,
 ): Promise<boolean> {
-  const { rows } = await sql<{
-    id: number;
-    profile: string;
-    email: string | null;
-    words: string;
-    fetched_at: Date | null;
-  }>`
-    update person set contact_id = null, merged_into = ${personId}, likeness = null where contact_id = ${contactId} and id <> ${personId}
-    returning id, profile::text, email, words, fetched_at`.execute(trx);
+  const { rows } = await sql<{ id: number }>`
+    update person set contact_id = null where contact_id = ${contactId} and id <> ${personId} returning id`.execute(
+    trx,
+  );
   const [read] = rows;
   await sql`
     update person set contact_id = ${contactId}, made_contact = true, found_contact_id = null, deleted_at = null, is_member = false,
-      profile = ${read?.profile ?? '{}'}::jsonb, email = ${read?.email ?? null}, fetched_at = ${read?.fetched_at ?? null},
-      words = words || ${read ? ` ${read.words}` : ''}
+      profile = '{}', email = null, fetched_at = null
     where id = ${personId}`.execute(trx);
   if (read) {
-    await sql`
-      update person set merged_into = ${personId}, profile = '{}', email = null, words = ''
-      where id = ${read.id} or merged_into = ${read.id}`.execute(trx);
-    await sql`update join_session set person_id = ${personId} where person_id = ${read.id}`.execute(trx);
-    await followMoved(trx, sql`(${read.id})`);
-    for (const table of ['invitation', 'document'] as const)
-      await sql`update ${sql.table(table)} set person_id = ${personId} where person_id = ${read.id}`.execute(
-        trx,
-      );
+    await joinPersons(trx, { from: read.id, into: personId });
+    await sql`update person set profile = '{}', email = null where id = ${read.id}`.execute(trx);
     await sql`delete from crm_delivery where person_id = ${read.id}`.execute(trx);
   }
   if (before !== null)

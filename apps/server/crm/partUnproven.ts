@@ -4,9 +4,9 @@ import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isProven } from '../session/alike.ts';
-import { followMoved } from '../session/followMoved.ts';
 import { holdings } from '../session/members.ts';
 import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
+import { lockPersons, moveRows } from './joinPersons.ts';
 
 /**
  * Gives the joins of a person whose joiner is not proven a person of their own, with all that they said and bought, if the person is
@@ -14,31 +14,31 @@ import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
  * contact is somebody who is known, and the others get another, or are attached to it.
  */
 export async function partUnproven(database: Database, personId: number): Promise<void> {
-  const isStray = sql`person_id = ${personId} and not ${isProven('session')}`;
   await database.transaction().execute(async (trx) => {
-    const { rows: strays } =
-      await sql`select from join_session session where ${isStray} order by uuid for update`.execute(trx);
-    const { rows } = await sql<{ profile: ContactProfile; email: string | null; holdings: Holdings }>`
-      select profile, email, ${holdings('person.id')} as holdings from person where id = ${personId} for update`.execute(
-      trx,
-    );
+    await lockPersons(trx, sql`id = ${personId}`, 'update');
+    const { rows } = await sql<{
+      profile: ContactProfile;
+      email: string | null;
+      holdings: Holdings;
+      strays: string[];
+    }>`
+      select profile, email, ${holdings('person.id')} as holdings,
+        array(select uuid::text from join_session session where person_id = person.id and not ${isProven('session')}) as strays
+      from person where id = ${personId}`.execute(trx);
     const [person] = rows;
-    if (!person || !isOfUnproven(person.holdings) || strays.length === 0) return;
+    if (!person || !isOfUnproven(person.holdings) || person.strays.length === 0) return;
     const { rows: parted } = await sql<{ id: number }>`
-      with own as (
-        insert into person (details, likeness, words) select details, likeness, words from person where id = ${personId}
-        returning id
-      )
-      update join_session session set person_id = own.id from own where ${isStray} returning own.id`.execute(
-      trx,
-    );
-    await followMoved(trx, sql`(${personId})`);
-    await attachAnew(trx, isOfJoinsOf(sql`${parted[0]!.id}`));
+      insert into person (details, likeness, words) select details, likeness, words from person where id = ${personId}
+      returning id`.execute(trx);
+    const { id } = parted[0]!;
+    const only = { joins: person.strays, invitations: [], documents: [] };
+    await moveRows(trx, { from: personId, into: id }, only);
+    await attachAnew(trx, isOfJoinsOf(sql`${id}`));
     const known = { ...person.profile, email: person.email ?? person.profile.email };
     await sql`
       update person set made_contact = false, details = null, words = ${searchWords(known)},
         likeness = ${likenessOf({ ...known, personalEmail: known.personalEmail || known.email })}
       where id = ${personId}`.execute(trx);
-    await hubspotIsToHear(trx, sql`(values (${personId}::bigint), (${parted[0]!.id}::bigint))`);
+    await hubspotIsToHear(trx, sql`(values (${personId}::bigint), (${id}::bigint))`);
   });
 }

@@ -1,25 +1,22 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { requireSameAccount } from './account.ts';
-import { keepContacts } from './contacts.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import { type ContactPage, LARGEST_PAGE } from './hubspot/client.ts';
-import { CrmDenied, CrmUnavailable } from './hubspot/errors.ts';
+import { patiently } from './hubspot/patiently.ts';
 
 /** Rows of `schedule`. Of this one `reached_at` is the time up to which all changes were read. */
 const TASK = 'contacts sync';
 /** When the run began that was cut off, and the cursor of the page at which it goes on. */
 const PAGE = 'contacts page';
-/** The cursor is the last contact that {@link lookAtOthers} has looked at. */
+/** The cursor is the last contact of the mirror that was looked at in turn. */
 const LOOKS = 'contacts look';
 /** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;
-/**
- * Each run begins this long (ms) before the time up to which the previous run has read. HubSpot's search is eventually consistent,
- * so the previous run may have missed the last changes.
- */
+/** Each run begins this long (ms) before the end of the previous one, which may have missed changes: HubSpot's search lags. */
 const LAG_MS = 60_000;
+/** How long (ms) staff wait for HubSpot, before a run ends. The next one resumes where it stopped. */
+const PATIENCE_MS = 300_000;
 
 export interface SyncProgress {
   contacts: number;
@@ -34,9 +31,8 @@ export async function hasSynced(deps: Pick<Deps, 'database'>): Promise<boolean> 
 }
 
 /**
- * Reads the contacts that changed since the previous run from HubSpot into the mirror, and at most `most` other contacts. The
- * first run reads all contacts. The position is stored after each page, so that the next run resumes an interrupted run.
- * `progress` is called after each page.
+ * Reads the contacts that changed since the previous run into the mirror, those that were deleted, and in turn at most `most` others of
+ * the mirror; the first run reads all. An interrupted run is resumed by the next one. `progress` is called after each page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -47,7 +43,8 @@ export async function syncContacts(
   }: { fromScratch?: boolean; progress?: (soFar: SyncProgress) => void; most?: number } = {},
 ): Promise<SyncProgress> {
   const { hubspot } = deps;
-  await patiently(() => requireSameAccount(deps));
+  const look = (ids: readonly string[]) => patiently(() => lookAtContacts(deps, ids), PATIENCE_MS);
+  await patiently(() => requireSameAccount(deps), PATIENCE_MS);
   if (fromScratch) await forget(deps, [TASK, PAGE, LOOKS]);
   const isFirst = !(await hasSynced(deps));
   const soFar: SyncProgress = { contacts: 0, isFirst };
@@ -55,62 +52,54 @@ export async function syncContacts(
   // The next run also reads the contacts that change during this one.
   const began = cutOff.reachedAt ?? deps.now();
   const since = new Date(((await reached(deps, TASK)).reachedAt?.getTime() ?? 0) - LAG_MS);
-  let after = cutOff.cursor;
-  do {
-    const from = after;
-    const page: ContactPage = await patiently(() =>
-      isFirst ? hubspot.listContacts(from) : hubspot.changedContacts(since, from),
-    );
-    await keepContacts(deps.database, deps.society.crm.fields, page.contacts);
-    soFar.contacts += page.contacts.length;
+  const changed = (from: string | null) => hubspot.changedContacts(since, from);
+  for await (const { ids, after } of pages(isFirst ? hubspot.listContacts : changed, cutOff.cursor)) {
+    await look(ids);
+    soFar.contacts += ids.length;
     progress(soFar);
-    after = page.after;
     if (after !== null) await reach(deps, PAGE, began, after);
-  } while (after !== null);
-  if (!isFirst) await lookAtDeleted(deps);
-  await lookAtOthers(deps, began, isFirst ? Number.POSITIVE_INFINITY : most);
+  }
+  // HubSpot's search does not return deleted contacts. Some of them may have been merged.
+  if (!isFirst)
+    for await (const { ids } of pages(hubspot.deletedContacts, null))
+      await look(await idsOfMirror(deps, sql`contact_id = any(${ids}) and ${wasAtHubspot}`));
+  // Only reading a contact shows that it was deleted for good, or long ago: HubSpot lists such contacts nowhere.
+  const others = async (last: string | null): Promise<ContactPage> => {
+    const isOther = sql`contact_id > ${last ?? ''} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot})`;
+    const ids = await idsOfMirror(deps, isOther);
+    return { ids, after: ids.length < LARGEST_PAGE ? null : ids.at(-1)! };
+  };
+  let looked = 0;
+  for await (const { ids, after } of pages(others, (await reached(deps, LOOKS)).cursor)) {
+    await look(ids);
+    await reach(deps, LOOKS, began, after);
+    looked += ids.length;
+    if (!isFirst && looked >= most) break;
+  }
   await forget(deps, [PAGE]);
   await reach(deps, TASK, began, null);
   return soFar;
 }
 
-/**
- * Reads the next `most` contacts of the mirror that were not read since `began`, in the order of their ids, and begins anew after the
- * last id. Only reading a contact shows that it was deleted for good, or long ago: HubSpot lists such contacts nowhere.
- */
-async function lookAtOthers(deps: Deps, began: Date, most: number): Promise<void> {
-  let lastId: string | null = (await reached(deps, LOOKS)).cursor ?? '';
-  for (let looked = 0; looked < most && lastId !== null; looked += LARGEST_PAGE) {
-    const { rows } = await sql<{ id: string }>`
-      select contact_id as id from person
-      where contact_id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere}
-      order by contact_id limit ${LARGEST_PAGE}`.execute(deps.database);
-    const ids = rows.map(({ id }) => id);
-    await patiently(() => lookAtContacts(deps, ids));
-    lastId = ids.length < LARGEST_PAGE ? null : ids.at(-1)!;
-    await reach(deps, LOOKS, began, lastId);
-  }
+async function* pages(
+  read: (from: string | null) => Promise<ContactPage>,
+  first: string | null,
+): AsyncGenerator<ContactPage> {
+  let from = first;
+  do {
+    const page = await patiently(() => read(from), PATIENCE_MS);
+    yield page;
+    from = page.after;
+  } while (from !== null);
 }
 
-/**
- * Reads the mirror's contacts that HubSpot lists as deleted, because HubSpot's search does not return them. Some may have been
- * merged.
- */
-async function lookAtDeleted(deps: Deps): Promise<void> {
-  let after: string | null = null;
-  do {
-    const from: string | null = after;
-    const page: { ids: string[]; after: string | null } = await patiently(() =>
-      deps.hubspot.deletedContacts(from),
-    );
-    const { rows } = await sql<{ id: string }>`
-      select contact_id as id from person where contact_id = any(${page.ids}) and ${isThere} and ${wasAtHubspot}`.execute(
-      deps.database,
-    );
-    const ids = rows.map(({ id }) => id);
-    await patiently(() => lookAtContacts(deps, ids));
-    after = page.after;
-  } while (after !== null);
+/** Returns the ids of at most a page of the mirror's contacts that match an SQL condition on `person`, in their order. */
+async function idsOfMirror({ database }: Deps, which: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select contact_id as id from person where ${which} and ${isThere} order by contact_id limit ${LARGEST_PAGE}`.execute(
+    database,
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function reached(
@@ -132,19 +121,4 @@ async function reach({ database }: Deps, name: string, at: Date, cursor: string 
 
 async function forget({ database }: Deps, names: readonly string[]): Promise<void> {
   await database.deleteFrom('schedule').where('name', 'in', names).execute();
-}
-
-/**
- * Retries a call while HubSpot is unavailable, because staff wait for the command. Throws after 30 tries, and immediately if
- * HubSpot denies the call. The next run of the command resumes where this run stopped.
- */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof CrmUnavailable) || error instanceof CrmDenied || tries === 30) throw error;
-      await pause(Math.min(Math.max(error.retryAfterMs, 500), 10_000));
-    }
-  }
 }

@@ -84,6 +84,18 @@ export async function withdrawLetters(
     .execute();
 }
 
+/**
+ * Makes refused letters due now, so that their five days of retries begin again. A letter with a code keeps its time: it must be
+ * withdrawn if the code has expired. `which` is an SQL condition on `letter`. Returns how many there are.
+ */
+export async function retryRefused(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql`
+    update letter set refusal = null, attempts = 0, next_try_at = now(),
+      due_at = case when kind = 'code' then due_at else now() end
+    where refusal is not null and sent_at is null and ${which} returning id`.execute(database);
+  return rows.length;
+}
+
 /** Makes letters due. To be called in the transaction that writes the event that the letters report. */
 export async function dueLetters(
   trx: Kysely<Tables>,

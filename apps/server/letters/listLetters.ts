@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { retryRefused } from './dueLetters.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { readLetter } from './takeLetter.ts';
 
@@ -87,13 +88,5 @@ export async function retryLetters(
       );
       return isDeepStrictEqual(await refusedLetters(trx), seen) ? retryLetters(trx, which) : null;
     });
-  // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
-  // be withdrawn if the code has expired.
-  const { rows } = await sql`
-    update letter set refusal = null, attempts = 0, next_try_at = now(),
-      due_at = case when kind = 'code' then due_at else now() end
-    where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(
-    database,
-  );
-  return rows.length;
+  return retryRefused(database, which === 'all' ? sql`true` : sql`id = ${which}`);
 }

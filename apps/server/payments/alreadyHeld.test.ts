@@ -15,7 +15,6 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { fillDue } from '../crm/fillContacts.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -48,8 +47,7 @@ async function endOutage(): Promise<void> {
 }
 
 async function fillMirror(): Promise<void> {
-  await sql`update person set fill_at = now() where fill_at is not null`.execute(server.background);
-  await fillDue({ ...server.deps, database: server.background });
+  await deliver(server);
 }
 
 /** Asserts that the join has exactly one notice, which says that its contact already was a member in HubSpot. */

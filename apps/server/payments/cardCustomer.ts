@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { Declined } from '../providers/stripe/failures.ts';
-import { knownEmails, receiptEmail, shortName } from '../session/person.ts';
+import { knownEmails, shortName } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
 import { countingFailures } from './providerFailures.ts';
@@ -41,7 +42,7 @@ export async function readPayer(
   const card = {
     customerId: customer_id || null,
     paymentMethodId: payment_method_id,
-    email: receiptEmail(joinerEmails(known)),
+    email: providerEmail(joinerEmails(known)),
     name: name && cleanText(name),
   };
   return { card, savesCard: saves_card === true, ...counted };

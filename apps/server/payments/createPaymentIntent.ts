@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import type { Deps } from '../deps.ts';
-import { receiptEmail } from '../session/person.ts';
 import { promised, promisedColumns } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -33,7 +33,7 @@ export async function createPaymentIntent(
   for (let round = 1; ; round++) {
     const order = await readOrder(deps, uuid, given.holding);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
-    const email = receiptEmail(order.emails, given.billingEmail);
+    const email = providerEmail([...order.emails, given.billingEmail]);
     const { open, change } = order;
     const isPromisedAnew = (!open || order.state !== 'paying') && (await keepSnapshot(deps, uuid, order));
     const isReady =

@@ -1,13 +1,12 @@
-import { sql } from 'kysely';
 import { cleanEmail } from '#core/cleanText.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
-import { presentPerson } from '../session/members.ts';
 import { standingFor } from '../session/standing.ts';
 import { ChangedMeanwhile, correctPerson, NotCorrectable, previewCorrection } from './correctPerson.ts';
+import { personNamed } from './personNamed.ts';
 
 const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';
 
@@ -27,19 +26,16 @@ export async function correctOwnEmail(
 ): Promise<{ email: string }> {
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
-  const { rows } = await sql<{ person_id: number }>`
-    select ${presentPerson('person_id')} as person_id from join_session
-    where uuid = ${uuid} and person_id is not null`.execute(deps.database);
-  const [join] = rows;
-  if (!join) throw sessionNotFound();
+  const personId = await personNamed(deps.database, uuid);
+  if (personId === null) throw sessionNotFound();
   const change = { personalEmail: cleanEmail(given) };
   try {
-    const seen = await previewCorrection(deps, join.person_id, change);
+    const seen = await previewCorrection(deps, personId, change);
     const limit = deps.config.limits?.emailCorrectionsPerJoin;
     if (limit && !(await countWithin(deps.database, 'email corrections', uuid, limit)))
       throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
     const isOther = seen.fields.length > 0;
-    await correctPerson(deps, join.person_id, change, { seen, resends: isOther, tellsFormer: isOther });
+    await correctPerson(deps, personId, change, { seen, resends: isOther, tellsFormer: isOther });
     return { email: change.personalEmail };
   } catch (error) {
     if (error instanceof NotCorrectable) {

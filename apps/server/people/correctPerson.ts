@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { contactFieldOf } from '#core/contact.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import {
@@ -9,20 +10,12 @@ import {
   type StudentDetailsField,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
-import { findCountry } from '#reference/countries.ts';
-import { findSubdivision } from '#reference/lookup.ts';
-import {
-  attachAnew,
-  hubspotIsToHear,
-  isAttached,
-  isOfJoinsOf,
-  makeDue,
-  toldTogether,
-} from '../crm/hubspotIsToHear.ts';
+import { knownOf } from '../crm/hubspot/properties.ts';
+import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
-import { merge } from '../join/getContact.ts';
 import { country } from '../join/submitDetails.ts';
-import { dueLetters } from '../letters/dueLetters.ts';
+import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
+import { revokePasses } from '../pass/revoke.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
@@ -47,30 +40,14 @@ export const correctable = [
 export type CorrectableField = (typeof correctable)[number];
 export type Change = Partial<Record<CorrectableField, string>>;
 
-/** One field of a correction, with its value before and after. */
-export interface Corrected {
-  field: CorrectableField;
-  from: string;
-  to: string;
-}
-
 /** What a correction does: shown before, and returned after. */
 export interface Correction {
-  fields: Corrected[];
+  /** The fields that change, with their values before and after. */
+  fields: { field: CorrectableField; from: string; to: string }[];
   /** The uuids of the person's joins. */
   joins: string[];
   /** How many confirmations were sent and can be sent again. */
   confirmations: number;
-}
-
-/** How a person is corrected. */
-interface Wanted {
-  /** What was shown. */
-  seen: Correction;
-  /** Whether the confirmations are sent again. */
-  resends: boolean;
-  /** Whether a letter to the former email says that it was changed. */
-  tellsFormer?: boolean;
 }
 
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
@@ -96,7 +73,8 @@ export async function previewCorrection(
 
 /**
  * Corrects a person as staff or the joiner have seen it in `seen` ({@link previewCorrection}). What follows:
- * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again;
+ * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again, and with
+ *   `tellsFormer` a letter to the former email says that it was changed;
  * - joins that are not paid, whose typed details are corrected as well;
  * - if the email changes: links in letters end, since who had the old address may have them, and a contact that HubSpot had under
  *   the old address says nothing of the purchases any more;
@@ -109,80 +87,80 @@ export async function correctPerson(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends, tellsFormer = false }: Wanted,
+  { seen, resends, tellsFormer = false }: { seen: Correction; resends: boolean; tellsFormer?: boolean },
 ): Promise<Correction> {
-  const { after, correction } = await plan(deps.database, personId, change, deps.now().getFullYear());
-  requireSeen(seen, correction);
-  const joins = sql`person_id = ${personId}`;
-  await writeNotes(deps, joins, after);
+  const year = deps.now().getFullYear();
+  const planned = await plan(deps.database, personId, change, year);
+  requireSeen(seen, planned.correction);
+  const joinsOfPerson = sql`person_id = ${personId}`;
+  await writeNotes(deps, joinsOfPerson, planned.after);
   try {
-    return await writeCorrection(deps, personId, change, { seen, resends, tellsFormer });
+    return await transaction(deps, async (trx) => {
+      await sql`select from join_session where ${joinsOfPerson} order by uuid for no key update`.execute(trx);
+      const { before, after, correction } = await plan(trx, personId, change, year);
+      requireSeen(seen, correction);
+      const { fields, joins } = correction;
+      const likeness = likenessOf(after);
+      if (likeness !== null)
+        await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
+      await sql`select from person where id = ${personId} for update`.execute(trx);
+      const told = await toldTogether(trx, [personId]);
+      const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
+      const former = fields.find(({ field }) => field === 'personalEmail')?.from;
+      const isOtherEmail = former !== undefined;
+      if (isOtherEmail) await leaveContact(trx, sql`id = ${personId}`);
+      if (fields.length > 0) {
+        // What was paid for under the former names and email is found by them, too.
+        const known = [after, ...(before.isPaid ? [before.details] : [])]
+          .map((one) => searchWords(one))
+          .join(' ');
+        await sql`
+          update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)}
+          where id = ${personId}`.execute(trx);
+        await sql`
+          update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
+            updated_at = now()
+          where ${joinsOfPerson}`.execute(trx);
+        await hubspotIsToHear(trx, told, { isAnew: true });
+        await sql`
+          insert into join_event (session_uuid, step, cause, detail)
+          select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
+          from unnest(${joins}::uuid[]) as uuid`.execute(trx);
+        // They may be likely the same as somebody else who holds a membership, too.
+        const { rows: held } = await sql<{ uuid: string }>`
+          select uuid from join_session where ${joinsOfPerson} and ${joinHolds('uuid', 'membership')} order by paid_at limit 1`.execute(
+          trx,
+        );
+        for (const { uuid } of held) await tellOfTwice(trx, uuid, await othersOfPayer(trx, uuid));
+      }
+      if (isOtherEmail) {
+        await leaveAttached(trx, personId);
+        // Who reads the old address may have the links in letters, those that are still to be sent included.
+        await revokePasses(trx, joinsOfPerson, deps.now());
+        const isTheirs = sql`session_uuid = any(${joins}::uuid[])`;
+        await sql`
+          update letter set withdrawn_at = now()
+          where ${isTheirs} and email is not null and sent_at is null and withdrawn_at is null`.execute(trx);
+        await retryRefused(trx, sql`${isTheirs} and email is null`);
+      }
+      if (tellsFormer && former && isProviderEmail(former))
+        await dueLetters(trx, deps, [
+          {
+            kind: 'email-changed',
+            sessionUuid: joins[0]!,
+            occasion: deps.now().toISOString(),
+            email: former,
+          },
+        ]);
+      if (resends) await sendConfirmationsAgain(trx, deps, joins);
+      return correction;
+    });
   } catch (error) {
     const { rows } = await sql<{ details: StudentDetails | null }>`
       select details from person where id = ${personId}`.execute(deps.database);
-    if (rows[0]?.details) await writeNotes(deps, joins, rows[0].details);
+    if (rows[0]?.details) await writeNotes(deps, joinsOfPerson, rows[0].details);
     throw error;
   }
-}
-
-function writeCorrection(
-  deps: Deps,
-  personId: number,
-  change: Change,
-  { seen, resends, tellsFormer = false }: Wanted,
-): Promise<Correction> {
-  return transaction(deps, async (trx) => {
-    await sql`select from join_session where person_id = ${personId} order by uuid for no key update`.execute(
-      trx,
-    );
-    const { before, after, correction } = await plan(trx, personId, change, deps.now().getFullYear());
-    requireSeen(seen, correction);
-    const { fields, joins } = correction;
-    // What was paid for under the former names and email is found by them, too.
-    const known = [after, ...(before.isPaid ? [before.details] : [])]
-      .map((one) => searchWords(one))
-      .join(' ');
-    const likeness = likenessOf(after);
-    if (likeness !== null)
-      await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
-    await sql`select from person where id = ${personId} for update`.execute(trx);
-    const told = await toldTogether(trx, [personId]);
-    const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
-    const isOtherEmail = 'personalEmail' in changed;
-    if (fields.length > 0) {
-      const { rows: attached } = await sql`
-        select from person where id = ${personId} and found_contact_id is not null and ${isAttached('person')}`.execute(
-        trx,
-      );
-      if (isOtherEmail && attached.length > 0) await attachAnew(trx, isOfJoinsOf(sql`${personId}`));
-      await sql`
-        update person set details = ${JSON.stringify(after)}::jsonb, likeness = ${likeness}, words = ${wordsWith(sql`${known}::text`)},
-          found_contact_id = case when ${isOtherEmail} then null else found_contact_id end
-        where id = ${personId}`.execute(trx);
-      await sql`
-        update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
-          updated_at = now()
-        where person_id = ${personId}`.execute(trx);
-      await hubspotIsToHear(trx, told, { isAnew: true });
-      if (isOtherEmail) await leaveAttached(trx, personId);
-      for (const uuid of joins)
-        await sql`insert into join_event (session_uuid, step, cause, detail) values (${uuid}, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb)`.execute(
-          trx,
-        );
-      await tellOfLikelySame(trx, joins);
-    }
-    if (isOtherEmail) {
-      await endLinks(trx, deps, joins);
-      await retryRefused(trx, joins);
-    }
-    const former = fields.find(({ field }) => field === 'personalEmail')?.from;
-    if (tellsFormer && former && isProviderEmail(former))
-      await dueLetters(trx, deps, [
-        { kind: 'email-changed', sessionUuid: joins[0]!, occasion: deps.now().toISOString(), email: former },
-      ]);
-    if (resends) await sendConfirmationsAgain(trx, deps, joins);
-    return correction;
-  });
 }
 
 function requireSeen(seen: Correction, now: Correction): void {
@@ -194,50 +172,11 @@ function requireSeen(seen: Correction, now: Correction): void {
  * wait until that is done.
  */
 async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
-  const { rows } = await sql<{ id: number }>`
-    update person attached set found_contact_id = null from person own
-    where own.id = ${personId} and own.made_contact and attached.found_contact_id = own.contact_id returning attached.id`.execute(
+  const ids = await leaveContact(
     trx,
+    sql`found_contact_id = (select own.contact_id from person own where own.id = ${personId} and own.made_contact)`,
   );
-  const ids = rows.map(({ id }) => id);
-  await attachAnew(trx, isOfJoinsOf(sql`any(${ids}::bigint[])`));
   await makeDue(sql`(select unnest(${ids}::bigint[]))`, { afterSeconds: 5 }).execute(trx);
-}
-
-/** Tells staff if a corrected person is likely the same as somebody else who holds a membership, too. */
-async function tellOfLikelySame(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ uuid: string }>`
-    select uuid from join_session where uuid = any(${joins}::uuid[]) and ${joinHolds('uuid', 'membership')} order by paid_at`.execute(
-    trx,
-  );
-  if (rows[0]) await tellOfTwice(trx, rows[0].uuid, await othersOfPayer(trx, rows[0].uuid));
-}
-
-/** Ends the links in letters of these joins, those that are still to be sent included: who reads the old address may have them. */
-async function endLinks(
-  trx: Kysely<Tables>,
-  { now }: Pick<Deps, 'now'>,
-  joins: readonly string[],
-): Promise<void> {
-  await sql`
-    insert into pass (session_uuid, revoked_at) select uuid, ${now()}::timestamptz from unnest(${joins}::uuid[]) as uuid
-    on conflict (session_uuid) do update set revoked_at = excluded.revoked_at, code_hash = null, code_browser = null, code_expires_at = null`.execute(
-    trx,
-  );
-  await sql`
-    update letter set withdrawn_at = now()
-    where session_uuid = any(${joins}::uuid[]) and email is not null and sent_at is null and withdrawn_at is null`.execute(
-    trx,
-  );
-}
-
-/** Sends the letters again that the former address refused. */
-async function retryRefused(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
-  await sql`
-    update letter set refusal = null, attempts = 0, next_try_at = now(), due_at = now()
-    where session_uuid = any(${joins}::uuid[]) and refusal is not null and sent_at is null and email is null`.execute(
-    trx,
-  );
 }
 
 /** SQL for whether a confirmation was sent, or is at this moment on its way, perhaps to the former email. */
@@ -250,34 +189,19 @@ async function sendConfirmationsAgain(
   deps: Pick<Deps, 'config' | 'now'>,
   joins: readonly string[],
 ): Promise<void> {
-  const { rows } = await sql<{ sessionUuid: string; intentId: string }>`
-    select distinct session_uuid as "sessionUuid", split_part(occasion, ' ', 1) as "intentId" from letter
+  const at = deps.now().toISOString();
+  const { rows } = await sql<{ sessionUuid: string; occasion: string }>`
+    select distinct session_uuid as "sessionUuid", split_part(occasion, ' ', 1) || ' ' || ${at} as occasion from letter
     where session_uuid = any(${joins}::uuid[]) and ${isSentConfirmation}`.execute(trx);
   await dueLetters(
     trx,
     deps,
-    rows.map(({ sessionUuid, intentId }) => ({
-      kind: 'confirmation' as const,
-      sessionUuid,
-      occasion: `${intentId} ${deps.now().toISOString()}`,
-    })),
+    rows.map((row) => ({ kind: 'confirmation' as const, ...row })),
   );
 }
 
-/**
- * Returns the details before and after a correction, and what it does. Throws {@link NotCorrectable}, and {@link ChangedMeanwhile} if the
- * person was merged.
- */
-async function plan(
-  database: Kysely<Tables>,
-  personId: number,
-  change: Change,
-  currentYear: number,
-): Promise<{
-  before: { details: StudentDetails; isPaid: boolean };
-  after: StudentDetails;
-  correction: Correction;
-}> {
+/** Returns the details before and after a correction, and what it does. Throws {@link ChangedMeanwhile} if the person was merged. */
+async function plan(database: Kysely<Tables>, personId: number, change: Change, currentYear: number) {
   const { rows } = await sql<{
     details: StudentDetails | null;
     profile: ContactProfile;
@@ -313,24 +237,19 @@ async function plan(
     fields.flatMap(({ field }) => (all[field] ? [[field, all[field]]] : [])),
   ) as NotCorrectable['errors'];
   if (Object.keys(errors).length > 0) throw new NotCorrectable(Object.values(errors).join(' '), errors);
-  return {
-    before: { details: before, isPaid: row.isPaid },
-    after,
-    correction: { fields, joins: row.joins, confirmations: row.confirmations },
-  };
+  const { isPaid, joins, confirmations } = row;
+  const correction: Correction = { fields, joins, confirmations };
+  return { before: { details: before, isPaid }, after, correction };
 }
 
 /** Returns what a contact's record says, in the fields of the student details, and in the names that the form has. */
 function detailsOf(profile: ContactProfile): StudentDetails {
-  const { address, zip, acceptedPrivacyPolicy, ...contact } = merge(profile, null, null);
-  const listed = findCountry(contact.country ?? '');
-  const known = {
-    ...contact,
-    address1: address,
-    zipcode: zip,
-    country: listed?.name ?? contact.country,
-    state: (listed && findSubdivision(listed, contact.state ?? '')?.name) ?? contact.state,
+  const known = knownOf(profile);
+  const fields = Object.keys(noDetails) as StudentDetailsField[];
+  const texts = fields.map((field) => [field, known[contactFieldOf(field)] ?? '']);
+  return {
+    ...noDetails,
+    ...Object.fromEntries(texts),
+    agreeToPolicies: profile.acceptedPrivacyPolicy === true,
   };
-  const texts = Object.keys(noDetails).map((field) => [field, known[field as keyof typeof known] ?? '']);
-  return { ...noDetails, ...Object.fromEntries(texts), agreeToPolicies: acceptedPrivacyPolicy };
 }

@@ -1,26 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type ContactField, contactFields } from '#core/contact.ts';
-import { type CrmValues, isSame, MEMBER } from '#core/crmFields.ts';
-import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
+import { type CrmValues, MEMBER } from '#core/crmFields.ts';
+import { projectBefore } from '#core/crmProjection.ts';
+import { type Held, type HeldTwice, type Holdings, isMemberByHubspotAlone, twiceHeld } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import type { MembershipType } from '#core/product.ts';
 import { giveAllBack } from '#core/remedy.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { namesNobody } from '../crm/crmId.ts';
+import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
-import { type HeldTwice, tellOfHeldTwice } from '../crm/heldTwice.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
+import { wasAtHubspot } from '../crm/followContacts.ts';
+import { tellOfHeldTwice } from '../crm/heldTwice.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
-import { attachAnew, hubspotIsToHear, isOfJoinsOf, toldTogether } from '../crm/hubspotIsToHear.ts';
+import {
+  attachAnew,
+  hubspotIsToHear,
+  isOfJoinsOf,
+  leaveContact,
+  toldTogether,
+} from '../crm/hubspotIsToHear.ts';
+import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
-import { followMoved } from '../session/followMoved.ts';
 import { holdings } from '../session/members.ts';
-import { wordsWith } from '../session/words.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
@@ -43,7 +48,7 @@ export interface Seen extends Named {
   contactId: string | null;
   joins: string[];
   /** The joins by which the person holds something, each with its type. */
-  held: { uuid: string; type: MembershipType }[];
+  held: Held[];
 }
 
 /** What a merge does: all that is `from`'s becomes `into`'s. */
@@ -60,17 +65,15 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
 }
 
 /**
- * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}): joins, memberships, invitations
- * and documents move to the person that remains, and what was bought is written into that person's contact in HubSpot. What was
- * written into another contact before is emptied there. For a day {@link unmergePersons} can undo it. Throws {@link NotMergeable}.
+ * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}). What was bought is written into the
+ * contact of the person that remains, and emptied in another one. For a day {@link unmergePersons} can undo it. Throws
+ * {@link NotMergeable}.
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await transaction(deps, async (trx) => {
     const merge = await mayMerge(trx, seen.from.id, seen.into.id);
     if (JSON.stringify(merge) !== JSON.stringify(seen)) throw new NotMergeable(CHANGED);
     const [from, into] = [merge.from.id, merge.into.id];
-    const hasOwn = sql`(person.details is not null and exists (select from join_session
-      where person_id = ${into} and state = 'paid' and uuid <> all(${merge.from.joins}::uuid[])))`;
     await sql`
       insert into person_merge (from_id, into_id, moved, persons)
       select ${from}, ${into}, json_build_object(
@@ -81,25 +84,16 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
         (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words))
           from person where id in (${from}, ${into}))`.execute(trx);
     const told = await toldTogether(trx, [from, into]);
-    await move(trx, { joins: merge.from.joins, from, into });
-    await attachAnew(trx, sql`person_id = ${from}`);
-    for (const table of ['invitation', 'document'] as const)
-      await sql`update ${sql.table(table)} set person_id = ${into} where person_id = ${from}`.execute(trx);
-    await sql`
-      update person set details = case when ${hasOwn} then person.details else coalesce(own.details, person.details) end,
-        likeness = case when ${hasOwn} then person.likeness else coalesce(own.likeness, person.likeness) end,
-        words = ${wordsWith(sql`own.words`)}
-      from person own where own.id = ${from} and person.id = ${into}`.execute(trx);
-    await sql`
-      update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
-      where id = ${from} or merged_into = ${from}`.execute(trx);
+    await attachAnew(trx, sql`(person_id = ${from} or ${isOfJoinsOf(sql`${from}`)})`);
+    await joinPersons(trx, { from, into });
     await hubspotIsToHear(trx, told, { isAnew: true });
     await sql`
       insert into kept_apart (one_id, other_id)
       select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
       from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
       where other <> ${into} on conflict do nothing`.execute(trx);
-    if (merge.twice) await tellOfHeldTwice(trx, merge.twice, 'staff');
+    for (const twice of twiceHeld(merge.from.held, merge.into.held))
+      await tellOfHeldTwice(trx, twice, 'staff');
   });
 }
 
@@ -116,68 +110,52 @@ export async function previewUnmerge(
   { database }: Pick<Deps, 'database'>,
   personId: number,
 ): Promise<Unmerge> {
-  const { id, from, into, persons } = await lastMerge(database, personId);
-  const nameOf = ({ details, profile }: Undoable['persons'][number]): Named => ({
+  const nameOf = ({ before: { details, profile } }: Part): Named => ({
     name:
       [details?.firstName || profile.firstName, details?.lastName || profile.lastName]
         .filter(Boolean)
         .join(' ') || null,
     email: details?.personalEmail || profile.personalEmail || profile.email || null,
   });
-  return { id, from: nameOf(persons[from]!), into: nameOf(persons[into]!) };
+  const { id, from, into } = await lastMerge(database, personId);
+  return { id, from: nameOf(from), into: nameOf(into) };
 }
 
 /**
- * Undoes a merge of the last day; with `seen` ({@link previewUnmerge}), that one alone. What the contact that remained said of its person before is written there first. Returns a sentence
- * for staff if HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
+ * Undoes a merge of the last day; with `shown` ({@link previewUnmerge}), that one alone. What the contact that remained said before is written there first. Returns a sentence for staff if
+ * HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
-export async function unmergePersons(deps: Deps, personId: number, seen?: Unmerge): Promise<string | null> {
-  const planned = await lastMerge(deps.database, personId);
-  const isSeen = (id: number) => !seen || seen.id === id;
-  if (!isSeen(planned.id)) throw new NotMergeable(CHANGED);
-  const { own, other } = await detailsAfter(deps.database, planned);
-  if (own) await writeNotes(deps, sql`uuid = any(${planned.moved.joins}::uuid[])`, own);
-  if (other)
-    await writeNotes(
-      deps,
-      sql`person_id = ${planned.into} and uuid <> all(${planned.moved.joins}::uuid[])`,
-      other,
-    );
-  const back = await putBack(deps, planned);
+export async function unmergePersons(deps: Deps, personId: number, shown?: Unmerge): Promise<string | null> {
+  const seen = await lastMerge(deps.database, personId);
+  if (shown && shown.id !== seen.id) throw new NotMergeable(CHANGED);
+  const isMoved = sql`uuid = any(${seen.moved.joins}::uuid[])`;
+  if (seen.from.details) await writeNotes(deps, isMoved, seen.from.details);
+  if (seen.into.details)
+    await writeNotes(deps, sql`person_id = ${seen.into.id} and not ${isMoved}`, seen.into.details);
+  const back = await putBack(deps, seen.into);
   await transaction(deps, async (trx) => {
-    const { id, from, into, moved, persons } = await lastMerge(trx, personId);
-    if (!isSeen(id)) throw new NotMergeable(CHANGED);
-    await sql`
-      select from join_session where uuid = any(${moved.joins}::uuid[]) or person_id in (${from}, ${into}) order by uuid for update`.execute(
+    await lockPersons(trx, sql`id in (${seen.from.id}, ${seen.into.id})`, 'update');
+    const { id, from, into, moved } = await lastMerge(trx, personId);
+    if (id !== seen.id) throw new NotMergeable(CHANGED);
+    const told = await toldTogether(trx, [from.id, into.id]);
+    await attachAnew(
       trx,
+      sql`(id = any(${moved.documents}::uuid[]) or session_uuid = any(${moved.joins}::uuid[]))`,
     );
-    await sql`select from person where id in (${from}, ${into}) order by id for update`.execute(trx);
-    const told = await toldTogether(trx, [from, into]);
-    await move(trx, { joins: moved.joins, from: into, into: from });
-    await sql`update invitation set person_id = ${from} where code = any(${moved.invitations}::text[])`.execute(
-      trx,
-    );
-    await attachAnew(trx, sql`id = any(${moved.documents}::uuid[])`);
-    await sql`update document set person_id = ${from} where id = any(${moved.documents}::uuid[])`.execute(
-      trx,
-    );
-    const parted = await detailsAfter(trx, planned);
-    const [own, other] = [persons[from]!, persons[into]!];
-    const isOwn = sql`id = ${from}`;
-    for (const [which, before, details] of [
-      [isOwn, own, parted.own],
-      [sql`id = ${into}`, other, parted.other],
-    ] as const) {
+    await moveRows(trx, { from: into.id, into: from.id }, moved);
+    for (const { id, before, details } of [from, into]) {
       const changed = isDeepStrictEqual(details, before.details) ? null : details;
       await sql`
         update person set details = ${details && JSON.stringify(details)}::jsonb, likeness = ${changed ? likenessOf(changed) : before.likeness},
           words = ${changed ? `${searchWords(changed)} ${before.words}` : before.words}
-        where ${which}`.execute(trx);
+        where id = ${id}`.execute(trx);
     }
-    await sql`update person set merged_into = null where ${isOwn}`.execute(trx);
-    await sql`update person set merged_into = ${from} where id = any(${moved.merged}::bigint[])`.execute(trx);
+    await sql`
+      update person set merged_into = case when id <> ${from.id} then ${from.id}::bigint end
+      where id = ${from.id} or id = any(${moved.merged}::bigint[])`.execute(trx);
     await sql`delete from person_merge where id = ${id}`.execute(trx);
-    await sql`update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into}`.execute(
+    await sql`
+      update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into.id}`.execute(
       trx,
     );
     await hubspotIsToHear(trx, told, { isAnew: true });
@@ -185,33 +163,16 @@ export async function unmergePersons(deps: Deps, personId: number, seen?: Unmerg
   return back.refused;
 }
 
-/**
- * Returns the details of both persons once a merge is undone. What was changed since the merge, as by a correction, is of the one
- * who had given the details: the person that remained if they have paid by a join of their own.
- */
-async function detailsAfter(
-  database: Kysely<Tables>,
-  { from, into, moved, persons }: Undoable,
-): Promise<{ own: StudentDetails | null; other: StudentDetails | null }> {
-  const { rows } = await sql<{ details: StudentDetails | null; has_own: boolean }>`
-    select details, exists (select from join_session
-      where person_id = ${into} and state = 'paid' and uuid <> all(${moved.joins}::uuid[])) as has_own
-    from person where id = ${into}`.execute(database);
-  const { details, has_own } = rows[0]!;
-  const [own, other] = [persons[from]!.details, persons[into]!.details];
-  return has_own || own === null ? { own, other: details } : { own: details, other };
-}
-
 /** Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. */
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
   if (one === other) throw new NotMergeable('They are one person already.');
   await database.transaction().execute(async (trx) => {
     // Somebody who is attached to the other's contact gets one of their own.
-    const { rows } = await sql<{ id: number }>`
-      update person set found_contact_id = null from person other
-      where (person.id, other.id) in ((${one}, ${other}), (${other}, ${one})) and person.found_contact_id = other.contact_id
-      returning person.id`.execute(trx);
-    await attachAnew(trx, isOfJoinsOf(sql`any(${rows.map(({ id }) => id)}::bigint[])`));
+    const isOthers = sql`(${one}::bigint, ${other}::bigint) in ((person.id, other.id), (other.id, person.id))`;
+    await leaveContact(
+      trx,
+      sql`exists (select from person other where ${isOthers} and person.found_contact_id = other.contact_id)`,
+    );
     await sql`
       insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
       on conflict do nothing`.execute(trx);
@@ -220,15 +181,13 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
 }
 
 /**
- * Locks what a merge changes. Returns what it does. The person whom a
- * code or a link names remains; if neither is named, the one with a contact, otherwise the second. Throws {@link NotMergeable}.
+ * Locks what a merge changes. Returns what it does. The person whom a code or a link names remains; if neither is named, the one with
+ * a contact, otherwise the second. Throws {@link NotMergeable}.
  */
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable('They are one person already.');
   const ids = sql`(${one}::bigint, ${other}::bigint)`;
-  // All transactions lock joins before persons, and in the order of their uuids, to avoid deadlocks.
-  await sql`select from join_session where person_id in ${ids} order by uuid for update`.execute(trx);
-  await sql`select from person where id in ${ids} order by id for update`.execute(trx);
+  await lockPersons(trx, sql`id in ${ids}`, 'update');
   const seen = await readSeen(trx, [one, other]);
   const [first, second] = [seen.get(one), seen.get(other)];
   if (!first || !second)
@@ -263,15 +222,12 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
       }`,
       members[0].is_held ? giveAllBack(members[0].uuid) : null,
     );
-  const both = from.held.filter(({ type }) => into.held.some((theirs) => theirs.type === type));
-  const types = both.map(({ type }) => type);
-  const others = into.held.flatMap(({ uuid, type }) => (types.includes(type) ? [uuid] : []));
-  return { from, into, twice: both[0] ? { uuid: both[0].uuid, types, others } : null };
+  return { from, into, twice: twiceHeld(from.held, into.held)[0] ?? null };
 }
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {
   const { rows } = await sql<Seen>`
-    select id, contact_id is not null and not made_contact and not (${isMissing}) as "isNamed",
+    select id, contact_id is not null and not made_contact and not ${isMissing} as "isNamed",
       case when deleted_at is null then contact_id end as "contactId",
       nullif(concat_ws(' ', ${known('firstName')}, ${known('lastName')}), '') as name,
       coalesce(${known('personalEmail')}, email) as email,
@@ -289,7 +245,8 @@ const known = (field: 'firstName' | 'lastName' | 'personalEmail') =>
   sql`coalesce(nullif(details ->> ${sql.lit(field)}, ''), nullif(profile ->> ${sql.lit(field)}, ''))`;
 
 /** SQL for whether the contact of the query's `person` is missing in HubSpot: deleted, or never known and refused for that. */
-const isMissing = sql`deleted_at is not null or ${namesNobody}`;
+const isMissing = sql`(person.deleted_at is not null or not ${wasAtHubspot}
+  and exists (select from crm_delivery where person_id = person.id and starts_with(refusal, ${UNKNOWN_CONTACT})))`;
 
 /**
  * Writes into the contact of the person that remained what it said of its person before a merge, where it still says what we wrote.
@@ -297,83 +254,79 @@ const isMissing = sql`deleted_at is not null or ${namesNobody}`;
  */
 async function putBack(
   deps: Deps,
-  { into, persons }: Undoable,
+  { id: personId, before }: Part,
 ): Promise<{ values: CrmValues; refused: string | null }> {
-  const { profile: before } = persons[into]!;
+  const nothing = { values: {}, refused: null };
   const { rows } = await sql<{ id: string; sent: CrmValues }>`
     select contact_id as id, sent from person join crm_delivery on person_id = person.id
-    where person.id = ${into} and contact_id is not null and deleted_at is null`.execute(deps.database);
+    where person.id = ${personId} and contact_id is not null and deleted_at is null`.execute(deps.database);
   const [told] = rows;
-  if (!told) return { values: {}, refused: null };
+  if (!told) return nothing;
+  const { id } = told;
+  const notTaken = (why: string) => ({
+    values: {},
+    refused: `Contact ${id} still says who was joined with it: correct it in HubSpot. ${why}`,
+  });
   try {
     const fields = await fieldsThere(deps);
-    const present = (await deps.hubspot.readContacts([told.id], neededProperties(fields))).get(told.id);
-    if (!present) return { values: {}, refused: null };
-    const heldOf = (field: ContactField) => present.properties[fields[field].property ?? ''] ?? '';
-    const written = contactFields.filter((field) => {
-      const { property, write } = fields[field];
-      return (
-        property !== null && write !== 'never' && told.sent[field] && isSame(heldOf(field), told.sent[field])
-      );
-    });
-    const values = Object.fromEntries(written.map((field) => [field, String(before[field] ?? '')]));
-    const properties = Object.fromEntries(written.map((field) => [fields[field].property!, values[field]!]));
-    if (written.length === 0) return { values, refused: null };
-    const outcome = (
-      await deps.hubspot.updateContacts([{ mark: present.id, id: present.id, properties }])
-    ).get(present.id);
+    const present = (await deps.hubspot.readContacts([id], neededProperties(fields))).get(id);
+    if (!present) return nothing;
+    const { properties, sent: values } = projectBefore(fields, before.profile, told.sent, present.properties);
+    if (Object.keys(properties).length === 0) return nothing;
+    const outcome = (await deps.hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
     if (outcome?.kind !== 'written')
-      throw new CrmRefused(400, `HubSpot did not take the change of contact ${present.id}.`);
-    await deps.contacts.refresh(present.id);
+      return notTaken(outcome?.kind === 'refused' ? outcome.reason : 'HubSpot did not take the change.');
+    await deps.contacts.refresh(id);
     return { values, refused: null };
   } catch (error) {
-    if (error instanceof CrmUnavailable)
-      throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
-    if (!(error instanceof CrmRefused || error instanceof CrmDenied)) throw error;
-    const refused = `Contact ${told.id} still says who was joined with it: correct it in HubSpot. ${error.message}`;
-    return { values: {}, refused };
+    if (error instanceof CrmRefused) return notTaken(error.message);
+    if (!(error instanceof CrmUnavailable)) throw error;
+    throw new NotMergeable(`HubSpot does not answer, and nothing was changed. Try again. ${error.message}`);
   }
 }
 
-/** Moves joins with their memberships. Their documents are attached to the other contact. */
-async function move(
-  trx: Kysely<Tables>,
-  { joins, from, into }: { joins: readonly string[]; from: number; into: number },
-): Promise<void> {
-  await sql`
-    update join_session set person_id = ${into}, updated_at = now()
-    where uuid = any(${joins}::uuid[])`.execute(trx);
-  await followMoved(trx, sql`(${from}::bigint)`);
-  await attachAnew(trx, sql`session_uuid = any(${joins}::uuid[])`);
-}
-
-/** A merge that can be undone, with what was moved and both persons as they were. */
-interface Undoable {
+/** One of two persons who were merged. */
+interface Part {
   id: number;
-  from: number;
-  into: number;
-  moved: { joins: string[]; invitations: string[]; documents: string[]; merged: number[] };
-  persons: Record<
-    number,
-    {
-      details: StudentDetails | null;
-      profile: ContactProfile;
-      likeness: string | null;
-      words: string;
-    }
-  >;
+  before: { details: StudentDetails | null; profile: ContactProfile; likeness: string | null; words: string };
+  /** Their details once the merge is undone. */
+  details: StudentDetails | null;
 }
 
-/** Returns the last merge of a person within the last day. */
-async function lastMerge(database: Kysely<Tables>, personId: number): Promise<Undoable> {
-  const { rows } = await sql<Undoable>`
-    select person_merge.id, from_id as from, into_id as into, moved, persons
-    from person_merge join person on person.id = from_id and merged_into = into_id
+/**
+ * Returns the last merge of a person within the last day. What was changed since, as by a correction, is of the one who had given the
+ * details: the person that remained if they have paid by a join of their own.
+ */
+async function lastMerge(
+  database: Kysely<Tables>,
+  personId: number,
+): Promise<{ id: number; moved: Moved & { merged: number[] }; from: Part; into: Part }> {
+  const { rows } = await sql<{
+    id: number;
+    moved: Moved & { merged: number[] };
+    persons: Record<number, Part['before']>;
+    from_id: number;
+    into_id: number;
+    details: StudentDetails | null;
+    has_own: boolean;
+  }>`
+    select person_merge.id, moved, persons, from_id, into_id, present.details, exists (select from join_session
+      where person_id = into_id and state = 'paid' and not moved -> 'joins' ? uuid::text) as has_own
+    from person_merge join person former on former.id = from_id and former.merged_into = into_id
+      join person present on present.id = into_id
     where ${personId} in (from_id, into_id) and ${isUndoable}
     order by person_merge.id desc limit 1`.execute(database);
-  if (!rows[0])
+  const [row] = rows;
+  if (!row)
     throw new NotMergeable('There is no merge of this person within the last day that could be undone.');
-  return rows[0];
+  const [own, other] = [row.persons[row.from_id]!, row.persons[row.into_id]!];
+  const isOthers = row.has_own || own.details === null;
+  return {
+    id: row.id,
+    moved: row.moved,
+    from: { id: row.from_id, before: own, details: isOthers ? own.details : row.details },
+    into: { id: row.into_id, before: other, details: isOthers ? row.details : other.details },
+  };
 }
 
 const isUndoable = sql<boolean>`(person_merge.created_at > now() - interval '1 day')`;

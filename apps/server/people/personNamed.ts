@@ -17,12 +17,10 @@ function isContactId(text: string): boolean {
 
 /** Returns the id of the person of a join or a contact ({@link isName}); null if there is none. */
 export async function personNamed(database: Database, name: string): Promise<number | null> {
-  const { rows } = await (isContactId(name)
-    ? sql<{ id: number | null }>`select ${personOf(sql`${name}`)} as id`
-    : sql<{
-        id: number | null;
-      }>`select ${presentPerson('person_id')} as id from join_session where uuid = ${name}`
-  ).execute(database);
+  const id = isContactId(name)
+    ? personOf(sql`${name}`)
+    : sql`(select ${presentPerson('person_id')} from join_session where uuid = ${name})`;
+  const { rows } = await sql<{ id: number | null }>`select ${id} as id`.execute(database);
   return rows[0]?.id ?? null;
 }
 

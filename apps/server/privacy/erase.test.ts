@@ -24,7 +24,8 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { ordersShipCommand } from '../../staff/orders.ts';
 import { personEraseCommand } from '../../staff/privacy.ts';
-import { lookAtContacts, moveContacts } from '../crm/followContacts.ts';
+import { lookAtContacts } from '../crm/followContacts.ts';
+import { moveContacts } from '../crm/followMerges.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { wordsWith } from '../session/words.ts';

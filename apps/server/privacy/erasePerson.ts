@@ -286,7 +286,7 @@ export async function erasePersons(
   const { rows: documents } = await sql<{ storage_key: string }>`
     delete from document where person_id = ${these} and ${isOld} returning storage_key`.execute(trx);
   const emptied = await sql`
-    update person set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now(), found_contact_id = null,
+    update person set profile = '{}', email = null, is_member = false, fetched_at = null, deleted_at = now(), found_contact_id = null,
       details = null, likeness = null, words = '', erased_at = now()
     where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
   await sql`delete from crm_delivery using person where person.id = person_id and id = ${these} and erased_at = now()`.execute(

@@ -32,7 +32,7 @@ const nobodys: Record<string, string> = {
   order_snapshot: 'amount_cents created_at goods items kind processing_fee_cents revision',
   pass: 'code_expires_at name_tries revoked_at tries',
   pass_request: 'created_at id',
-  person: 'created_at deleted_at erased_at fetched_at fill_at id made_contact merged_into',
+  person: 'created_at deleted_at erased_at fetched_at id made_contact merged_into',
   person_merge: 'created_at id',
   kept_apart: 'created_at',
   payment:

@@ -222,7 +222,8 @@ export async function applyRetention(deps: Deps, most = MOST): Promise<Record<St
 async function forgetUnused(deps: Deps): Promise<void> {
   const before = beforeOf(deps, 'abandoned');
   if (before === null) return;
-  const isUnknown = sql`fetched_at is null and fill_at is null and not made_contact and merged_into is null`;
+  const isUnknown = sql`fetched_at is null and not made_contact and merged_into is null
+    and not exists (select from crm_delivery where person_id = person.id and due_at is not null and refusal is null)`;
   await deps.database
     .transaction()
     .execute((trx) => removeUnused(trx, sql`${isUnknown} and created_at < ${before}`));

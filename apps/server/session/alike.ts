@@ -19,10 +19,7 @@ export function alikeTo(
       where one_id = least(alike.id, ${personId}) and other_id = greatest(alike.id, ${personId})))`;
 }
 
-/**
- * SQL for a subquery of the ids of some persons and of all rows that are the same person by merges, however many followed on one
- * another. `persons` is SQL for a subquery of ids.
- */
+/** SQL for a subquery of the ids of persons (SQL for one, too) and of all rows that merges made the same, however many. */
 export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(with recursive chain (id) as (
     select id::bigint from ${persons} as person (id) where id is not null
@@ -32,10 +29,7 @@ export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   ) select id from chain)`;
 }
 
-/**
- * SQL for a subquery of the ids of all persons of whom HubSpot is told together with a person: everybody who is likely the same
- * ({@link alikeTo}), and everybody who is written into the same contact.
- */
+/** SQL for a subquery of the ids of all who are told together with a person: likely the same, or written into the same contact. */
 export function toldWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
   const contact = sql`(select coalesce(case when told.deleted_at is null then told.contact_id end, told.found_contact_id)
     from person told where told.id = ${personId})`;

@@ -22,20 +22,14 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/**
- * SQL for the id of the person whom a contact id names: the person with whom that one was joined, otherwise the person itself; null
- * if there is none.
- */
+/** SQL for the id of the person whom a contact id names, or with whom that one was joined; null if there is none. */
 export function personOf(contactId: Column): RawBuilder<number | null> {
   return sql<
     number | null
   >`(select coalesce(named.merged_into, named.id) from person named where named.contact_id = ${inQuery(contactId)})`;
 }
 
-/**
- * SQL for the id of the person with whom a person was joined, otherwise their own id. Only a join that is being paid may still name
- * the former.
- */
+/** SQL for the id of the person with whom a person was joined, otherwise their own. Only a join that is being paid names the former. */
 export function presentPerson(personId: Column): RawBuilder<number> {
   return sql<number>`(select coalesce(present.merged_into, present.id) from person present where present.id = ${inQuery(personId)})`;
 }
@@ -57,8 +51,8 @@ function isHeld(by: 'person_id' | 'session_uuid', column: Column, type: Membersh
 }
 
 /**
- * SQL for the membership of the query's `session`: the membership that the join bought or, if that is missing or void, a held
- * membership that its person bought by another join. A subquery of at most one row, to be used as a lateral join.
+ * SQL for a subquery, of at most one row, for the membership of the query's `session`: the one that the join bought or, if that is missing
+ * or void, one that is held and that its person bought by another join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -69,18 +63,12 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where person_id = session.person_id and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
-/**
- * SQL for the processing fee (cents) with which the membership of the query's `session` ({@link baseMembership}) was sold; null if
- * there is no membership, or its snapshot has no fee.
- */
+/** SQL for the processing fee (cents) with which {@link baseMembership} was sold; null if there is none. */
 export const membershipFee: RawBuilder<number | null> = sql`(
   select processing_fee_cents from payment as paid join order_snapshot using (session_uuid, kind, revision)
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
-/**
- * SQL for the {@link BaseFacts} of an upgrade. `upgrade` is the query's name for the upgrade's row of `membership`. Of an erased join
- * the person is unknown, so only the membership of the same join counts.
- */
+/** SQL for the {@link BaseFacts} of an upgrade, by the query's name for its row of `membership`. The person of an erased join is unknown. */
 export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
   const [join, person] = [`${upgrade}.session_uuid`, `${upgrade}.person_id`];
   return sql<BaseFacts>`json_build_object('isHeldByJoin', ${joinHolds(join, 'membership')}, 'holdings', ${holdings(person)},
@@ -89,8 +77,8 @@ export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
 }
 
 /**
- * SQL for whether the membership that a join has bought has ended; for an upgrade by link, whether the upgrade has. Staff then
- * have nothing to decide about the join's transcripts. False if the join has bought nothing. `sessionUuid` is a column name.
+ * SQL for whether the membership that a join (a column name) has bought has ended; for an upgrade by link, whether the upgrade has. False
+ * if the join has bought nothing.
  */
 export function hasEnded(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -122,10 +110,7 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
   return refusal === 'held already' ? alreadyMember() : new Refusal(409, UPGRADE_FOR_MEMBERS);
 }
 
-/**
- * Lets HubSpot's status of a person count no more. To be called in the transaction in which a membership that was bought here began
- * or ended: from then on HubSpot has the status that we tell.
- */
+/** Lets HubSpot's status of a person count no more, once a membership that was bought here began or ended: from then on it has ours. */
 export async function forgetStatus(trx: Kysely<Tables>, personId: number): Promise<void> {
   await sql`update person set is_member = false where id = ${personId}`.execute(trx);
 }

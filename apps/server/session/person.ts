@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ContactField } from '#core/contact.ts';
-import { providerEmail } from '#core/providerEmail.ts';
 import type { KnownEmails } from '#core/recipients.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
@@ -26,11 +25,3 @@ export const knownEmails: RawBuilder<KnownEmails> = sql`json_build_object('isPai
     'ofPerson', person.details ->> 'personalEmail', 'typed', session.details ->> 'personalEmail',
     'personal', person.profile ->> 'personalEmail', 'contact', person.email,
     'receipts', array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at))`;
-
-/** Returns the address for Stripe's receipt: the first of these emails that Stripe accepts; null if none. */
-export function receiptEmail(
-  emails: readonly (string | null)[],
-  billingEmail: string | null = null,
-): string | null {
-  return providerEmail([...emails, billingEmail]);
-}

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 
 /**
- * SQL for whether the file of the query's `document` was removed before staff decided on the document, so that nobody can decide
- * any more. Retention removes such a file after the membership has ended. If the membership's refund fails later, the membership
- * is held again, but the file is gone.
+ * SQL for whether the file of the query's `document` was removed before staff decided on it, so that nobody can decide any more: the
+ * membership had ended, even if it is held again since its refund failed.
  */
 export const isUnseen = sql<boolean>`(review = 'open' and removed_at is not null)`;
 

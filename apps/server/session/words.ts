@@ -10,15 +10,21 @@ export const BAR = ' | ';
 /** SQL for the words of the query's `person` that were not merely typed. */
 const lastingWords = sql`split_part(person.words, ${sql.lit(BAR)}, 1)`;
 
-/** SQL for the words of the query's `person` once they have typed others. */
+/** SQL for the words of the query's `person` once they have typed these. Who types what is known of them changes no index. */
 export function wordsTyped(typed: string): RawBuilder<string> {
-  return sql<string>`${lastingWords} || ${sql.lit(BAR)} || ${typed}::text`;
+  return sql<string>`case when ${isLasting(sql`${typed}::text`)} then ${lastingWords}
+    else ${lastingWords} || ${sql.lit(BAR)} || ${typed}::text end`;
+}
+
+/** SQL for whether words are, in this order, among those of the query's `person` that were not merely typed. */
+function isLasting(words: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`strpos(' ' || ${lastingWords} || ' ', ' ' || ${words} || ' ') > 0`;
 }
 
 /** SQL for the words of the query's `person` with some that stay. `more` is SQL. */
 export function wordsWith(more: RawBuilder<unknown>): RawBuilder<string> {
   const added = sql`btrim(replace(${more}, ${sql.lit(BAR)}, ' '))`;
-  return sql<string>`case when ${added} = '' or strpos(' ' || ${lastingWords} || ' ', ' ' || ${added} || ' ') > 0
+  return sql<string>`case when ${added} = '' or ${isLasting(added)}
     then person.words else ${added} || ' ' || person.words end`;
 }
 

@@ -18,7 +18,7 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
-import { moveContacts } from '../crm/followContacts.ts';
+import { moveContacts } from '../crm/followMerges.ts';
 import { findPeople } from '../join/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';

@@ -6,6 +6,7 @@ import { correctedEmail, identityOfMetadata, linesOfMetadata, promisedOfMetadata
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
@@ -22,7 +23,6 @@ import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { holdsBought } from '../session/members.ts';
-import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
 import { wordsTyped, wordsWith } from '../session/words.ts';
 
@@ -137,7 +137,7 @@ async function takeEmail(
     .where('state', '<>', 'paid')
     .executeTakeFirst();
   // The intent has the email of the join's details, unless Stripe does not accept that email.
-  const expected = receiptEmail([join?.email ?? null]);
+  const expected = providerEmail([join?.email ?? null]);
   if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
   await database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ person_id: number; details: StudentDetails }>`

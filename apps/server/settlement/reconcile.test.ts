@@ -19,7 +19,7 @@ import { retryCommand } from '../../staff/contacts.ts';
 import { documentsRejectCommand } from '../../staff/documents.ts';
 import { refundCommand } from '../../staff/refunds.ts';
 import { settleCommand } from '../../staff/settlement.ts';
-import { moveContacts } from '../crm/followContacts.ts';
+import { moveContacts } from '../crm/followMerges.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';

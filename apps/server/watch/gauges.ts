@@ -39,7 +39,6 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
     from (${waiting} limit ${sql.lit(MOST_COUNTED)}) as waiting`;
   const { rows } = await sql<Figure>`
     ${queue('crm', sql`select due_since as since from crm_delivery where due_at is not null and refusal is null`)}
-    union all ${queue('contacts', sql`select created_at as since from person where fill_at is not null`)}
     union all ${queue(
       'letters',
       sql`select due_at as since from letter where sent_at is null and refusal is null and withdrawn_at is null

@@ -89,7 +89,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
     sql`update crm_delivery set due_since = ${hours(1)}, due_at = now() where person_id = (select person_id from join_session where uuid = ${uuid})`,
     sql`update letter set due_at = ${hours(2)}, next_try_at = now() + interval '4 hours'
       where session_uuid = ${uuid} and kind = 'confirmation'`,
-    sql`insert into person (contact_id, profile, fill_at, created_at) values ('990', '{}', now(), ${hours(6)}), ('991', '{}', null, now())`,
+    sql`insert into person (contact_id, profile) values ('991', '{}')`,
     sql`insert into document (id, kind, person_id, name, media_type, size_bytes, sha256, storage_key, created_at)
       values (${randomUUID()}, 'resume', (select id from person where contact_id = '991'), 'resume.pdf', 'application/pdf', 1, '', 'key', ${hours(3)})`,
     sql`insert into refund (intent_id, amount_cents, reason, status, created_at) values (${intentId}, 1, 'requested', 'due', ${hours(4)})`,
@@ -98,7 +98,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
   ];
   for (const statement of waiting) await statement.execute(database);
   const page = await scrape();
-  const queues = { crm: 1, letters: 2, documents: 3, refunds: 4, events: 5, contacts: 6, links: 7 };
+  const queues = { crm: 1, letters: 2, documents: 3, refunds: 4, events: 5, links: 7 };
   for (const [queue, hoursOld] of Object.entries(queues)) {
     assert.ok(number(page, 'induct_queue_size', `queue="${queue}"`) >= 1, queue);
     const oldest = number(page, 'induct_queue_oldest_seconds', `queue="${queue}"`);
@@ -136,7 +136,6 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
     'delete from event_retry',
     'delete from document',
     'delete from letter where due_at <= now()',
-    'update person set fill_at = null',
     "update crm_delivery set refusal = 'no', due_since = now(), due_at = now()",
     `update crm_delivery set refusal = null, due_since = null, due_at = null where person_id = (select person_id from join_session where uuid = '${uuid}')`,
     `update person set contact_id = '992', made_contact = true from join_session where person.id = person_id and uuid = '${uuid}'`,
@@ -153,7 +152,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
   for (const statement of statements) await sql.raw(statement).execute(server.deps.database);
   const page = await scrape();
   const sizes = samplesOf(page).filter(({ series }) => series.startsWith('induct_queue_size'));
-  assert.equal(sizes.length, 7);
+  assert.equal(sizes.length, 6);
   assert.deepEqual(
     sizes.filter(({ value }) => value !== 0),
     [],

@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { paperProblem } from '../certificate/paperProblem.ts';
@@ -12,7 +13,7 @@ import { duplicatesOf } from '../payments/duplicates.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
-import { firstName, fullName, knownEmails, receiptEmail } from '../session/person.ts';
+import { firstName, fullName, knownEmails } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -65,7 +66,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
-    email: receiptEmail(emails),
+    email: providerEmail(emails),
     unwritable: unwritableOf(emails),
     papers: await papersOf(deps, uuid, row),
     refunded: duplicates.map(({ kind, why, amount, isReturned, isWithStaff }) => ({
@@ -92,7 +93,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
 /** Returns the preferred email if no letter can go to it, with the one that gets the letters instead; null if it can be written to. */
 function unwritableOf(emails: readonly (string | null)[]) {
   const email = emails.find(Boolean);
-  const writtenTo = receiptEmail(emails);
+  const writtenTo = providerEmail(emails);
   return !email || email === writtenTo ? null : { email, writtenTo };
 }
 

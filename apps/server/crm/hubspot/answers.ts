@@ -10,19 +10,12 @@ const contact = z.object({ id, properties: z.record(z.string(), z.string().nulla
 /** A contact as HubSpot returns it. */
 export type CrmContact = z.infer<typeof contact>;
 
-const paging = z.object({ next: z.object({ after: z.string() }).nullish() }).nullish();
 const options = z.array(z.object({ label: z.string(), value: z.string() }));
 
-export const errorDetail = z.object({
-  message: z.string().optional().catch(undefined),
-  code: z.string().optional().catch(undefined),
-  context: z.record(z.string(), z.unknown()).optional().catch(undefined),
-});
 /** An error about one record of a batch, or about several. */
-const batchError = z.object({
+const batchError = z.looseObject({
   category: z.string().optional(),
   message: z.string(),
-  errors: z.array(errorDetail).optional(),
   context: z
     .object({ objectWriteTraceId: z.array(z.string()).optional(), ids: z.array(z.string()).optional() })
     .optional(),
@@ -34,9 +27,11 @@ export const answers = {
     associations: z.object({ notes: z.object({ results: z.array(z.object({ id })) }).optional() }).optional(),
   }),
   records: z.object({ results: z.array(contact) }),
-  page: z.object({ results: z.array(contact), paging }),
-  /** A page of deleted contacts, of which only the ids are read. */
-  idPage: z.object({ results: z.array(z.object({ id })), paging }),
+  /** A page of contacts, of which only the ids are read. */
+  page: z.object({
+    results: z.array(z.object({ id })),
+    paging: z.object({ next: z.object({ after: z.string() }).nullish() }).nullish(),
+  }),
   batch: z.object({ results: z.array(contact), errors: z.array(batchError).optional() }),
   /** The answer to a batch of reads. Its work may have been cancelled, or not be done yet. */
   batchRead: z.object({

@@ -1,6 +1,10 @@
+import { EMAIL } from '#core/crmProjection.ts';
 import type { BatchAnswer, CrmContact } from './answers.ts';
-import { isInvalidEmail, reasonOf } from './failures.ts';
-import { MERGED_IDS } from './properties.ts';
+import { refusalOf } from './failures.ts';
+import { mergedIds } from './properties.ts';
+
+/** HubSpot's category of an error about a record that does not exist. */
+export const NOT_FOUND = 'OBJECT_NOT_FOUND';
 
 /** One contact of a batch write. The caller chooses `mark`, which HubSpot repeats in an error about this contact. */
 export interface BatchWrite {
@@ -9,78 +13,55 @@ export interface BatchWrite {
   id: string | null;
   properties: Record<string, string>;
 }
-/**
- * The result for one contact:
- * - `written`: HubSpot has written it.
- * - `conflict`: another contact has the email. `id` is that contact's id, or null if HubSpot does not name it.
- * - `gone`: the contact does not exist or was deleted.
- * - `refused`: HubSpot refuses the values.
- */
+/** The result for one contact. `conflict`: another contact has the email, whose `id` is null if HubSpot does not name it. */
 export type BatchOutcome =
   | { kind: 'written'; id: string }
-  | { kind: 'gone' }
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
-/**
- * Maps each requested id to the contact that HubSpot returned for it. The id of a merged contact is mapped to the contact into
- * which it was merged.
- */
+/** Maps each requested id to the contact that HubSpot returned for it: of a merged contact the one into which it was merged. */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
   for (const contact of results)
-    for (const id of [contact.id, ...(contact.properties[MERGED_IDS] ?? '').split(';')])
-      if (ids.includes(id)) found.set(id, contact);
+    for (const id of [contact.id, ...mergedIds(contact)]) if (ids.includes(id)) found.set(id, contact);
   return found;
 }
 
-/** Extracts from the message of a conflict the id of the contact that has the email. */
-export function existingId(message: string): string | null {
-  return /Existing ID: (\d+)/.exec(message)?.[1] ?? null;
+/** Returns the outcome of a write that HubSpot refuses. A conflict is about the email, if it was sent. */
+export function refusedOutcome(
+  { properties }: BatchWrite,
+  { isConflict, message, isEmail }: { isConflict: boolean; message: string; isEmail: boolean },
+): BatchOutcome {
+  return isConflict && EMAIL in properties
+    ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
+    : { kind: 'refused', reason: message, isEmail };
 }
 
 /**
- * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. If
- * the answer mentions an update neither in an error nor in a result (as when the contact was merged), the update has no outcome.
- * If the answer does not mention a creation, the creation's outcome is a conflict without an id.
+ * Returns the outcome of each write by its mark. An update of a contact that is not there any more, or that the answer does not mention,
+ * as when the contact was merged, has none. A creation that the answer does not mention is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
+  const byEmail = new Map(answer.results.map(({ id, properties }) => [properties.email?.toLowerCase(), id]));
   const outcomes = new Map<string, BatchOutcome>();
-  for (const { category, message, errors, context } of answer.errors ?? []) {
-    const about = writes.filter(
-      ({ mark, id }) =>
+  for (const write of writes) {
+    const { mark, id, properties } = write;
+    const error = answer.errors?.find(
+      ({ context }) =>
         context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
     );
-    for (const { mark } of about)
-      outcomes.set(
-        mark,
-        category === 'CONFLICT'
-          ? { kind: 'conflict', id: existingId(message) }
-          : category === 'OBJECT_NOT_FOUND'
-            ? { kind: 'gone' }
-            : {
-                kind: 'refused',
-                reason: reasonOf({ message, errors }) ?? message,
-                isEmail: isInvalidEmail({ message, errors }),
-              },
-      );
-  }
-  const answered = new Set(answer.results.map(({ id }) => id));
-  const byEmail = new Map(
-    answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
-  );
-  for (const { mark, id, properties } of writes) {
-    if (outcomes.has(mark)) continue;
-    if (id === null) {
-      const written = byEmail.get(properties.email?.toLowerCase());
-      outcomes.set(
-        mark,
-        written === undefined
-          ? // The answer does not mention the new contact. The caller then searches for a contact with its email.
-            { kind: 'conflict', id: null }
-          : { kind: 'written', id: written },
-      );
-    } else if (answered.has(id)) outcomes.set(mark, { kind: 'written', id });
+    const written =
+      id === null
+        ? byEmail.get(properties.email?.toLowerCase())
+        : answer.results.find((contact) => contact.id === id)?.id;
+    if (error) {
+      if (error.category === NOT_FOUND) continue;
+      const isConflict = error.category === 'CONFLICT';
+      const { reason, isEmail } = refusalOf('', error);
+      outcomes.set(mark, refusedOutcome(write, { isConflict, message: reason ?? error.message, isEmail }));
+    } else if (written !== undefined) outcomes.set(mark, { kind: 'written', id: written });
+    // The caller searches for a contact with its email.
+    else if (id === null) outcomes.set(mark, { kind: 'conflict', id: null });
   }
   return outcomes;
 }

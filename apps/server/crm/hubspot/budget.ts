@@ -2,10 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../platform/database/client.ts';
 
 /**
- * HubSpot's limits for a service key, as for a private app
- * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100 calls in any ten seconds and 4 searches in any
- * second. Each limit is a token bucket here, which allows at most `capacity + n * perSecond` calls in any n seconds. That is less
- * than HubSpot's limit, to allow for network delays and differences between clocks.
+ * HubSpot's limits for a service key (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), 100 calls in any ten
+ * seconds and 4 searches in any second, as token buckets: at most `capacity + n * perSecond` calls in any n seconds, which is a little
+ * less, because of network delays.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -19,34 +18,21 @@ export function tokensNow(kind: CallKind): RawBuilder<number> {
   return sql`least(${capacity}::float, tokens + greatest(0, extract(epoch from now() - refilled_at)) * ${perSecond}::float)`;
 }
 
-/**
- * Who waits for the result of a call:
- * - `joiner`: a joiner.
- * - `suspect`: a caller who may be guessing invite codes.
- * - `background`: nobody.
- */
+/** Who waits for the result of a call: a joiner, a caller who may be guessing invite codes (`suspect`), or nobody. */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
-/**
- * How many tokens must be left for joiners when `suspect` or `background` takes one. For searches half a token is enough. A
- * joiner's search needs 1 token and any other search 1.5, so joiners come first; without joiners every token is used.
- */
+/** How many tokens must be left for joiners when others take one. Half a token is enough for joiners to come first. */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
-/**
- * After this many consecutive failures, calls of the same kind pause. Then one call at a time probes whether HubSpot works again.
- */
+/** After this many consecutive failures calls of the same kind pause. Then one call at a time probes whether HubSpot works again. */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
 
 export interface Budget {
-  /**
-   * Takes a token for one call and returns 0. If no token may be taken now, takes none and returns how long to wait (ms, at least
-   * 1).
-   */
+  /** Takes a token for one call and returns 0; if none may be taken now, returns how long to wait (ms, at least 1). */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
   /** Records that HubSpot asked for a pause of one kind of calls, or of all calls. */
@@ -68,10 +54,7 @@ export const noBudget: Budget = {
 
 /** Returns the budget that all processes on a database share, including their common record of limits and failures of HubSpot. */
 export function sharedBudget(database: Database): Budget {
-  /**
-   * The kinds of calls whose failure count in the database was above 0 when this process last read it. A successful call resets
-   * the count only for these kinds, which saves a statement for all other kinds.
-   */
+  /** The kinds of calls that had failed when this process last read their rows: only their rows need to be reset by an answer. */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

@@ -29,19 +29,11 @@ type Call<Absent> = <T>(
   options?: Options,
 ) => Promise<T | Absent>;
 
-export interface HubspotCalls {
-  /**
-   * Makes a call and parses its answer by `shape`. Throws CrmUnavailable, CrmDenied or CrmRefused. An answer that does not match
-   * `shape` counts as a failure of HubSpot, since another server may have sent it.
-   */
-  call: Call<never>;
-  /** Like `call`, for a call about a single record. Returns null if HubSpot answers that the record does not exist (404). */
-  callAboutOne: Call<null>;
-}
-
 /**
- * Returns functions that call HubSpot. Each call has a timeout and takes a token from the shared budget. If there is no token, a
- * call for a joiner fails at once, and a call of background work waits. Failures are reported to `tell`.
+ * Returns functions that call HubSpot and parse its answer by a shape. Each call takes a token from the shared budget; if there is none,
+ * a call for a joiner fails at once, and background work waits. They throw CrmUnavailable, CrmDenied or CrmRefused, and report failures
+ * to `tell`. An answer of another shape counts as a failure, since another server may have sent it. `callAboutOne` returns null if
+ * HubSpot answers that the record does not exist (404).
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -49,7 +41,7 @@ export function hubspotCalls(
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
   watch: WatchCall,
-): HubspotCalls {
+): { call: Call<never>; callAboutOne: Call<null> } {
   async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
     for (;;) {
       const ms = await budget.take(kind, who);
@@ -70,13 +62,11 @@ export function hubspotCalls(
     await takeTurn(kind, who);
     const name = nameOf(method, path);
     const isJson = body !== undefined && !(body instanceof FormData);
+    const type = isJson ? { 'content-type': 'application/json' } : {};
     const answered = await watch({ provider: 'hubspot', operation: name }, async (note) => {
       const response = await fetch(url + path, {
         method,
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          ...(isJson ? { 'content-type': 'application/json' } : {}),
-        },
+        headers: { authorization: `Bearer ${accessToken}`, ...type },
         body: isJson ? JSON.stringify(body) : ((body as FormData | undefined) ?? null),
         // HubSpot's API never redirects, so a redirect comes from another server, which must not get the token.
         redirect: 'manual',
@@ -105,10 +95,8 @@ export function hubspotCalls(
     }
     const { counts, error, trouble } = failureOf(name, answered);
     await tell(trouble);
-    if (counts === 'answered') await budget.answered(kind);
-    else if (counts === 'failed') await budget.failed(kind);
-    else if (error instanceof CrmUnavailable)
-      await budget.limited(counts === 'all limited' ? 'all' : kind, error.retryAfterMs);
+    if (counts === 'answered' || counts === 'failed') await budget[counts](kind);
+    else await budget.limited(counts === 'limited' ? kind : 'all', (error as CrmUnavailable).retryAfterMs);
     throw error;
   }
 
@@ -119,10 +107,7 @@ export function hubspotCalls(
   };
 }
 
-/**
- * Returns a call's name for the log and the metrics. Ids, emails and file names in it are replaced by `:id`, and the query is left
- * out. The version of the API stays.
- */
+/** Returns a call's name for the log and the metrics, without the query, and with `:id` for ids, emails and file names. */
 export function nameOf(method: Method, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${named!.replace(/\/(?!v\d\/|\d{4}-\d{2}\/)[^/]*[\d%@][^/]*/g, '/:id')}`;

@@ -4,16 +4,23 @@ import type { Providers } from '../../platform/config/providers.ts';
 import { callWatcher } from '../../platform/watchCall.ts';
 import type { TellTrouble } from '../../providers/trouble.ts';
 import { answers, type CrmContact } from './answers.ts';
-import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
+import {
+  type BatchOutcome,
+  type BatchWrite,
+  byAskedId,
+  NOT_FOUND,
+  outcomesOf,
+  refusedOutcome,
+} from './batches.ts';
 import type { Budget, Urgency } from './budget.ts';
 import { DEFAULT_TIMEOUT_MS, hubspotCalls, nameOf } from './calls.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
-import { refusedRecord } from './failures.ts';
+import { refusalOf } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
 
 export interface ContactPage {
-  contacts: CrmContact[];
+  ids: string[];
   /** The cursor of the next page; null after the last page. */
   after: string | null;
 }
@@ -44,12 +51,10 @@ export interface ExistingProperty extends CrmProperty {
 
 export type HubspotClient = ReturnType<typeof hubspotClient>;
 
-/** The most contacts in one page of a list or a search. */
+/** The most contacts in one batch, or in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
 /** The slowest upload (bytes per ms, so 50 KB/s) that does not time out. */
 const SLOWEST_BYTES_PER_MS = 50;
-/** HubSpot's category of an error about a record that does not exist. */
-const NOT_FOUND = 'OBJECT_NOT_FOUND';
 /** HubSpot's id of the association type "note to contact". */
 const NOTE_TO_CONTACT = 202;
 
@@ -69,37 +74,53 @@ export function hubspotClient(
   const contactProperties = `/crm/properties/${apiVersion}/contacts`;
   const files = `/files/${apiVersion}/files`;
   const properties = readProperties(rules);
-  const query = new URLSearchParams({ properties: properties.join(',') });
+  const queryOf = (names: readonly string[]) => new URLSearchParams({ properties: names.join(',') });
+  const query = queryOf(properties);
   let account: Promise<{ portalId: number } | null> | undefined;
 
   const getOne = (idAndQuery: string, timeoutMs?: number): Promise<CrmContact | null> =>
     callAboutOne(answers.contact, 'GET', `${contacts}/${idAndQuery}`, { timeoutMs });
 
   /** The index that is searched lags behind writes by some seconds. */
-  async function search(
-    filters: object[],
-    more: object,
-    options: { timeoutMs?: number; who?: Urgency } = {},
-  ): Promise<CrmContact[]> {
+  async function search(filters: object[], more: object, who?: { timeoutMs: number; who: Urgency }) {
     const body = { filterGroups: [{ filters }], properties, ...more };
-    const request = { body, kind: 'search', ...options } as const;
-    return (await call(answers.records, 'POST', `${contacts}/search`, request)).results;
+    const options = { body, kind: 'search', ...who } as const;
+    return (await call(answers.records, 'POST', `${contacts}/search`, options)).results;
   }
 
-  const pageQuery = (more: Record<string, string>, after: string | null) =>
-    new URLSearchParams({ ...more, limit: String(LARGEST_PAGE), ...(after === null ? {} : { after }) });
+  async function list(isArchived: boolean, after: string | null): Promise<ContactPage> {
+    const query = new URLSearchParams({ archived: String(isArchived), limit: String(LARGEST_PAGE) });
+    if (after !== null) query.set('after', after);
+    const { results, paging } = await call(answers.page, 'GET', `${contacts}?${query}`);
+    return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
+  }
 
+  /** Writes contacts. If HubSpot refuses them together, writes halves of them, until the one at fault is alone. */
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
+    const [first, ...others] = writes;
+    if (!first) return new Map();
     const inputs = writes.map(({ mark, id, properties }) => ({
       ...(id === null ? {} : { id }),
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
-    for (const error of answer.errors ?? [])
-      if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
-        await tell(refusedRecord(nameOf('POST', contacts + path), error));
-    return outcomesOf(writes, answer);
+    try {
+      const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
+      for (const error of answer.errors ?? [])
+        if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
+          await tell(refusalOf(nameOf('POST', contacts + path), error).trouble);
+      return outcomesOf(writes, answer);
+    } catch (error) {
+      if (!(error instanceof CrmRefused)) throw error;
+      const { status, message, isEmail } = error;
+      if (others.length === 0)
+        return new Map([
+          [first.mark, refusedOutcome(first, { isConflict: status === 409, message, isEmail })],
+        ]);
+      const half = Math.ceil(writes.length / 2);
+      const outcomes = await write(path, writes.slice(0, half));
+      return new Map([...outcomes, ...(await write(path, writes.slice(half)))]);
+    }
   }
 
   /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
@@ -118,10 +139,7 @@ export function hubspotClient(
   return {
     /** Resolves to null if HubSpot has no contact with this id. */
     getContact: (id: string, timeoutMs: number) => getOne(`${encodeURIComponent(id)}?${query}`, timeoutMs),
-    async findByCode(
-      value: string,
-      options: { timeoutMs: number; who: 'joiner' | 'suspect' },
-    ): Promise<CrmContact | null> {
+    async findByCode(value: string, options: { timeoutMs: number; who: 'joiner' | 'suspect' }) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1 }, options);
@@ -153,47 +171,32 @@ export function hubspotClient(
         .flatMap(({ context }) => context?.ids ?? []);
       // A contact that is in neither list may exist, so it is asked for alone.
       for (const id of ids.filter((id) => !found.has(id) && !missing?.includes(id))) {
-        const query = new URLSearchParams({ properties: properties.join(',') });
-        const contact = await getOne(`${id}?${query}`, timeoutMs);
+        const contact = await getOne(`${id}?${queryOf(properties)}`, timeoutMs);
         if (contact) found.set(id, contact);
       }
       return found;
     },
-    /**
-     * Updates at most 100 contacts in one call. Returns the outcomes by mark. If HubSpot refuses one contact, it still writes the
-     * others.
-     */
+    /** Updates at most 100 contacts. Returns the outcomes by mark. If HubSpot refuses one contact, the others are still written. */
     updateContacts: (writes: readonly BatchWrite[]) => write('/batch/update', writes),
     /** Creates contacts, like {@link updateContacts}. */
     createContacts: (writes: readonly BatchWrite[]) => write('/batch/create', writes),
-    /** Returns one page of all contacts, oldest first. */
-    async listContacts(from: string | null): Promise<ContactPage> {
-      const page = pageQuery(Object.fromEntries(query), from);
-      const { results, paging } = await call(answers.page, 'GET', `${contacts}?${page}`);
-      return { contacts: results, after: paging?.next?.after ?? null };
-    },
-    /** Returns one page of the ids of deleted contacts, with the cursor of the next page. */
-    async deletedContacts(from: string | null): Promise<{ ids: string[]; after: string | null }> {
-      const page = pageQuery({ archived: 'true' }, from);
-      const { results, paging } = await call(answers.idPage, 'GET', `${contacts}?${page}`);
-      return { ids: results.map(({ id }) => id), after: paging?.next?.after ?? null };
-    },
-    /**
-     * Returns one page of the contacts that changed at or after `since`, in the order of their ids: since an id never changes, no
-     * contact that changes meanwhile is missed.
-     */
+    /** Returns one page of the ids of all contacts, oldest first. */
+    listContacts: (from: string | null) => list(false, from),
+    /** Returns one page of the ids of deleted contacts. */
+    deletedContacts: (from: string | null) => list(true, from),
+    /** Returns one page of the ids of contacts changed at or after `since`, in the order of their ids, which never change. */
     async changedContacts(since: Date, from: string | null): Promise<ContactPage> {
       const filters = [
         { propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) },
         { propertyName: RECORD_ID, operator: 'GT', value: from ?? '0' },
       ];
       const sorts = [{ propertyName: RECORD_ID, direction: 'ASCENDING' }];
-      const found = await search(filters, { limit: LARGEST_PAGE, sorts });
-      return { contacts: found, after: found.length < LARGEST_PAGE ? null : found.at(-1)!.id };
+      const ids = (await search(filters, { limit: LARGEST_PAGE, sorts })).map(({ id }) => id);
+      return { ids, after: ids.length < LARGEST_PAGE ? null : ids.at(-1)! };
     },
     /**
-     * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call
-     * `findFile` first. If reading `bytes` fails, rejects with that error.
+     * Uploads a file that only staff can see, and returns its id. A file of the same path stays, so call `findFile` first. If reading
+     * `bytes` fails, rejects with that error.
      */
     async uploadFile({ path, mediaType, sizeBytes, bytes }: CrmFile): Promise<string> {
       // This listener must be added before the first `await`, because an `error` event without a listener would end the process.
@@ -217,12 +220,8 @@ export function hubspotClient(
     },
     /** Returns the id of the file with this path, or null. */
     async findFile(path: string): Promise<string | null> {
-      const found = await callAboutOne(
-        answers.fileOrFolder,
-        'GET',
-        `${files}/stat/${encodeURIComponent(path)}`,
-      );
-      return found?.file?.id ?? null;
+      const stat = `${files}/stat/${encodeURIComponent(path)}`;
+      return (await callAboutOne(answers.fileOrFolder, 'GET', stat))?.file?.id ?? null;
     },
     /** Creates a note with an attached file about a contact. Returns the note's id. `html` is the note's text. */
     async createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string> {
@@ -249,14 +248,12 @@ export function hubspotClient(
       return results.find(holds)?.id ?? null;
     },
     /** Deletes a note but not its file. Also resolves if the note does not exist. */
-    // https://developers.hubspot.com/docs/api-reference/crm-notes-v3/basic/delete-crm-v3-objects-notes-noteId
     async deleteNote(id: string): Promise<void> {
       await callAboutOne(answers.nothing, 'DELETE', `${notes}/${encodeURIComponent(id)}`);
     },
     /**
      * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Also resolves if the contact does not exist.
-     * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
-     * {@link CrmDenied} if the token lacks the permission.
+     * Takes an id: HubSpot would put an unknown email on a list of emails that can never be added again.
      */
     // https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/basic/post-crm-v3-objects-contacts-gdpr-delete
     async eraseContact(id: string): Promise<void> {
@@ -269,7 +266,7 @@ export function hubspotClient(
     },
     getProperties,
     /** Returns the names of all contact properties; null as for {@link getProperties}. */
-    async getPropertyNames(): Promise<Set<string> | null> {
+    getPropertyNames: async () => {
       const found = await getProperties();
       return found && new Set(found.map(({ name }) => name));
     },
@@ -283,10 +280,7 @@ export function hubspotClient(
       const body = { ...property, options: options.length > 0 ? options : undefined };
       await call(answers.property, 'POST', contactProperties, { body });
     },
-    /**
-     * Asks whether the token may write contacts, with a call that writes nothing. Resolves if it may; throws {@link CrmDenied} if
-     * not.
-     */
+    /** Asks whether the token may write contacts, with a call that writes nothing. Throws {@link CrmDenied} if not. */
     async mayWrite(): Promise<void> {
       try {
         await call(answers.anything, 'POST', `${contacts}/batch/update`, { body: { inputs: [] } });

@@ -1,7 +1,5 @@
 import type { Remedy } from '#core/remedy.ts';
-/**
- * Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`.
- */
+/** Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
   /** Whether the failure may be the fault of the sent data, so that a retry with the same data fails again. */
@@ -13,12 +11,7 @@ export class CrmUnavailable extends Error {
   }
 }
 
-const OTHER_ACCOUNT_RETRY_MS = 600_000;
-
-/**
- * Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission (401, 403), or HubSpot
- * does not know the call's path.
- */
+/** Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission, or there is no such call. */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {
@@ -34,7 +27,7 @@ export class OtherAccount extends CrmDenied {
     super(
       403,
       `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${present}, and the contacts in this database are of account ${kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${kept}, and restart the servers.`,
-      OTHER_ACCOUNT_RETRY_MS,
+      600_000,
     );
     this.remedy = { do: 'move to HubSpot account', account: present };
   }

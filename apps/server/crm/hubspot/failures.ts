@@ -1,44 +1,45 @@
 import { z } from 'zod';
-import type { Remedy } from '#core/remedy.ts';
 import type { ProviderTrouble } from '../../providers/trouble.ts';
-import { errorDetail } from './answers.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
+const text = z.string().optional().catch(undefined);
 /**
- * The body of HubSpot's error answers (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be
- * missing.
+ * What HubSpot says of an error, about a call or about one record of a batch
+ * (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be missing.
  */
-const errorBody = z.object({
-  message: z.string().optional().catch(undefined),
-  category: z.string().optional().catch(undefined),
-  correlationId: z.string().optional().catch(undefined),
+const saidError = z.object({
+  message: text,
+  category: text,
+  correlationId: text,
   /** In a 429: the name of the limit that was reached. */
-  policyName: z.string().optional().catch(undefined),
-  errors: z.array(errorDetail).optional().catch(undefined),
+  policyName: text,
+  errors: z
+    .array(
+      z.object({
+        message: text,
+        code: text,
+        context: z.record(z.string(), z.unknown()).optional().catch(undefined),
+      }),
+    )
+    .optional()
+    .catch(undefined),
 });
+type SaidError = z.infer<typeof saidError>;
+type Detail = NonNullable<SaidError['errors']>[number];
+
 /** Returns the correlation id from an error's body. HubSpot's support finds the call by this id. */
 export function correlationIdOf(json: unknown): string | null {
-  return errorBody.safeParse(json).data?.correlationId ?? null;
+  return saidError.safeParse(json).data?.correlationId ?? null;
 }
 
-type ErrorBody = Partial<z.infer<typeof errorBody>>;
-type ErrorDetail = z.infer<typeof errorDetail>;
-
-/**
- * Returns a text for staff that says why HubSpot refuses a record. If a validation rule of the account is the reason, the text is
- * our own, because HubSpot's message does not say where the rule is set
- * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise the text is HubSpot's message, or
- * null.
- */
-export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
-  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
-  return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
-}
-
-/** The beginning of {@link reasonOf} for a validation rule of the account. */
+/** The beginning of a {@link Refusal}'s reason for a validation rule of the account. */
 export const RULE = 'A rule in HubSpot wants';
 
-function ruleOf({ code, message, context }: ErrorDetail): string | null {
+/**
+ * Returns what staff can do about a validation rule of the account, because HubSpot's message does not say where the rule is set
+ * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
+ */
+function ruleOf({ code, message, context }: Detail): string | null {
   const names = namesOf(context);
   if (names === null) return null;
   if (code === 'MISSING_REQUIRED_PROPERTY')
@@ -48,56 +49,65 @@ function ruleOf({ code, message, context }: ErrorDetail): string | null {
   return `${RULE} ${names}${by ? ` because of the value of ${by}` : ''}, and the join does not have it. Change the rule (HubSpot: Settings, Properties${by ? `, ${by}` : ''}, conditional logic).`;
 }
 
-function namesOf(context: Record<string, unknown> | undefined): string | null {
+function namesOf(context: Detail['context']): string | null {
   const names = context?.propertyName;
   return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
 }
 
-/**
- * Whether HubSpot refuses a record because of its property `email`. HubSpot lists the invalid properties in `errors`, or as JSON in
- * the message.
- */
-export function isInvalidEmail({
-  message = '',
-  errors = [],
-}: Pick<ErrorBody, 'message' | 'errors'>): boolean {
-  return (
-    errors.some(({ code, context }) => code === 'INVALID_EMAIL' && namesOf(context) === 'email') ||
-    /"error":"INVALID_EMAIL","name":"email"/.test(message)
-  );
+/** Why HubSpot refuses a record. */
+export interface Refusal {
+  /** For staff: the rules of the account that want something else, otherwise HubSpot's message; null if there is none. */
+  reason: string | null;
+  /** Whether it refuses the property `email`. HubSpot lists invalid properties in `errors`, or as JSON in the message. */
+  isEmail: boolean;
+  trouble: ProviderTrouble;
 }
 
 /**
- * Returns the notice to staff about refused records, without personal data; the same cause gives the same text. Returns null if the
- * email is invalid: the join is then sent again without its email, and another notice says so.
+ * Returns why HubSpot refuses a record that was sent by `call`. `error` is what HubSpot says of the call or, with status 207, of the
+ * record. The notice has no personal data, and the same text for the same cause. There is none if the email is invalid: the join is
+ * then sent again without it, and another notice says so.
  */
-function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
-  if (isInvalidEmail(error)) return null;
-  const rules = error.errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
-  const why =
-    rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
-  return why;
+export function refusalOf(call: string, error: unknown, status = 207): Refusal {
+  const { data: said = {} } = saidError.safeParse(error);
+  const details = said.errors ?? [];
+  const rules = [...new Set(details.flatMap((detail) => ruleOf(detail) ?? []))];
+  const isEmail =
+    details.some(({ code, context }) => code === 'INVALID_EMAIL' && namesOf(context) === 'email') ||
+    /"error":"INVALID_EMAIL","name":"email"/.test(said.message ?? '');
+  const trouble = troubleOf(call, status, said);
+  const why = rules[0]
+    ? `HubSpot refuses joins. ${rules[0]}`
+    : `HubSpot refuses what joins say (${causeOf(status === 207 ? null : status, trouble)}).`;
+  return {
+    reason: rules.length > 0 ? rules.join(' ') : (said.message ?? null),
+    isEmail,
+    trouble: {
+      ...trouble,
+      notice: isEmail ? null : why,
+      remedy: { do: 'look at what HubSpot refuses' },
+    },
+  };
 }
 
-const SHOW_REFUSED: Remedy = { do: 'look at what HubSpot refuses' };
-
-/** Returns the trouble for one record that HubSpot refused in a batch whose other records it accepted. */
-export function refusedRecord(
-  call: string,
-  error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,
-): ProviderTrouble {
-  const { code, param } = causeOf(error);
-  const cause = [code, param].filter((part) => part !== null).join(' ');
+/** Returns the trouble of an error: the code and property of its first detail with a code, otherwise its limit or category. */
+function troubleOf(call: string, status: number, said: SaidError, requestId: string | null = null) {
+  const first = said.errors?.find(({ code }) => code !== undefined);
+  const code = first?.code ?? said.policyName ?? said.category ?? null;
+  const param = namesOf(first?.context);
   return {
     provider: 'HubSpot',
     call,
-    status: 207,
+    status,
     code,
     param,
-    requestId: null,
-    notice: refusalNotice(cause, error),
-    remedy: SHOW_REFUSED,
-  };
+    requestId,
+    notice: null,
+  } satisfies ProviderTrouble;
+}
+
+function causeOf(status: number | null, { code, param }: Pick<ProviderTrouble, 'code' | 'param'>): string {
+  return [status, code, param].filter((part) => part !== null).join(' ');
 }
 
 /** A classified error answer. A 404 about a single record is not an error, and is not classified. */
@@ -110,23 +120,32 @@ export interface Failure {
 
 /** Statuses with which HubSpot refuses what was sent. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
+const LONGEST_MS = 86_400_000;
 
-const SECOND_MS = 1_000;
-/** The pause (ms) after each of HubSpot's limits (by `policyName`), if the answer has no Retry-After header. */
-const LIMIT_MS: Record<string, number> = {
-  SECONDLY: SECOND_MS,
-  TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
+/** What follows from an error: how the budget counts the call, and the pause (ms) if the answer has no Retry-After header. */
+interface Rule {
+  counts: Failure['counts'];
+  ms: number;
+  /** Whether somebody must repair something first. A Retry-After header then says nothing. */
+  isDenied?: boolean;
+}
+/** By status, and by status and the name of the limit (`policyName`). */
+const RULES: Record<string, Rule> = {
+  401: { counts: 'failed', ms: 30_000, isDenied: true },
+  403: { counts: 'answered', ms: 60_000, isDenied: true },
+  408: { counts: 'failed', ms: 5_000 },
+  // HubSpot's lock lasts two seconds, whatever the header says.
+  423: { counts: 'limited', ms: 2_000 },
+  429: { counts: 'limited', ms: 1_000 },
+  '429 TEN_SECONDLY_ROLLING': { counts: 'limited', ms: 10_000 },
   // The daily limit is reset at midnight in the account's time zone, which we do not know. So calls are retried every 15 minutes.
-  DAILY: 15 * 60 * SECOND_MS,
+  '429 DAILY': { counts: 'all limited', ms: 900_000 },
+  // HubSpot moves the account to another data centre, which may last a day.
+  477: { counts: 'all limited', ms: 600_000 },
 };
-/** The shortest pause (ms) after a 423 (locked): HubSpot's lock lasts two seconds. */
-const LOCKED_MS = 2 * SECOND_MS;
-/** The pause (ms) while HubSpot moves the account to another data centre, which may last a day, without a Retry-After header. */
-const MIGRATION_MS = 10 * 60 * SECOND_MS;
-const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** The pause (ms) after a call that HubSpot denies until somebody repairs something. */
-const DENIED_MS = 60 * SECOND_MS;
-const TIMED_OUT_MS = 5 * SECOND_MS;
+/** Any other status: HubSpot is down, or does not know the call. */
+const DOWN: Rule = { counts: 'failed', ms: 0 };
+const UNKNOWN: Rule = { counts: 'answered', ms: 60_000, isDenied: true };
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
@@ -142,103 +161,56 @@ interface ErrorAnswer {
 
 /** Classifies an error answer of HubSpot. `call` is the call's name. */
 export function failureOf(call: string, { status, retryAfter, requestId, json }: ErrorAnswer): Failure {
-  const read = errorBody.safeParse(json);
-  const body: ErrorBody = read.data ?? {};
-  const { policyName } = body;
-  const { code, param } = causeOf(body);
-  const cause = [status, code, param].filter((part) => part !== null).join(' ');
-  const answered = `HubSpot answered ${status}${policyName ? ` (${policyName})` : ''}`;
-  const message = body.message ?? `${answered}.`;
-  const told = toldMs(retryAfter);
-  const trouble: ProviderTrouble = {
-    provider: 'HubSpot',
-    call,
-    status,
-    code,
-    param,
-    requestId,
-    notice: null,
-  };
-  const failure = (
-    counts: Failure['counts'],
-    error: Failure['error'],
-    notice: string | null = null,
-    remedy?: Remedy,
-  ) => ({ counts, error, trouble: { ...trouble, notice, ...(remedy && { remedy }) } });
-
+  const read = saidError.safeParse(json);
+  const said = read.data ?? {};
+  const trouble = troubleOf(call, status, said, requestId);
+  const cause = causeOf(status, trouble);
   if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status))) {
-    trouble.code = 'unreadable_answer';
-    return failure(
-      'failed',
-      // The sent data may be the cause: a firewall, for example, may have blocked them.
-      new CrmUnavailable(`what answered (${status}) is not HubSpot`, 0, true),
-      `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
-    );
+    const notice = `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`;
+    // The sent data may be the cause: a firewall, for example, may have blocked them.
+    const error = new CrmUnavailable(`what answered (${status}) is not HubSpot`, 0, true);
+    return { counts: 'failed', error, trouble: { ...trouble, code: 'unreadable_answer', notice } };
   }
+  const { policyName } = said;
+  const answered = `HubSpot answered ${status}${policyName ? ` (${policyName})` : ''}`;
+  const message = said.message ?? `${answered}.`;
   if (REFUSALS.includes(status)) {
-    const error = new CrmRefused(status, reasonOf(body) ?? message, isInvalidEmail(body));
-    return call.includes('/batch/') && !call.endsWith('/read')
-      ? failure('answered', error, refusalNotice(cause, body), SHOW_REFUSED)
-      : failure(
-          'answered',
-          error,
-          `HubSpot refuses ${call} (${cause}). Compare the fields in society.yaml with the properties in HubSpot.`,
-          { do: 'doctor' },
-        );
+    const { reason, isEmail, trouble: ofWrite } = refusalOf(call, said, status);
+    const isWrite = call.includes('/batch/') && !call.endsWith('/read');
+    const ofCall = `HubSpot refuses ${call} (${cause}). Compare the fields in society.yaml with the properties in HubSpot.`;
+    const error = new CrmRefused(status, reason ?? message, isEmail);
+    return {
+      counts: 'answered',
+      error,
+      trouble: isWrite
+        ? { ...trouble, notice: ofWrite.notice, remedy: { do: 'look at what HubSpot refuses' } }
+        : { ...trouble, notice: ofCall, remedy: { do: 'doctor' } },
+    };
   }
-  if (status >= 500) return failure('failed', new CrmUnavailable(answered, told ?? 0, true));
-  switch (status) {
-    case 401:
-      return failure(
-        'failed',
-        new CrmDenied(status, message, DENIED_MS / 2),
-        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`,
-      );
-    case 403:
-      return failure(
-        'answered',
-        new CrmDenied(status, message, DENIED_MS),
-        `HubSpot does not let the key make ${call} (${cause})${scopesOf(body)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`,
-      );
-    case 408:
-      return failure('failed', new CrmUnavailable(answered, TIMED_OUT_MS));
-    case 423:
-      return failure('limited', new CrmUnavailable(answered, Math.max(told ?? 0, LOCKED_MS)));
-    case 429: {
-      const error = new CrmUnavailable(answered, told ?? LIMIT_MS[policyName ?? ''] ?? SECOND_MS);
-      if (policyName !== 'DAILY') return failure('limited', error);
-      return failure(
-        'all limited',
-        error,
-        'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.',
-      );
-    }
-    case 477:
-      return failure(
-        'all limited',
-        new CrmUnavailable(answered, told ?? MIGRATION_MS),
-        'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.',
-      );
-    default:
-      return failure(
-        'answered',
-        new CrmDenied(status, message, DENIED_MS),
-        `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION.`,
-        { do: 'doctor' },
-      );
-  }
+  const rule = RULES[`${status} ${policyName}`] ?? RULES[status] ?? (status >= 500 ? DOWN : UNKNOWN);
+  const ms = Math.max(toldMs(retryAfter) ?? rule.ms, status === 423 ? rule.ms : 0);
+  const error = rule.isDenied
+    ? new CrmDenied(status, message, rule.ms)
+    : new CrmUnavailable(answered, ms, status >= 500);
+  const notice = rule.isDenied || rule.counts === 'all limited' ? noticeOf(call, status, cause, said) : null;
+  const remedy = rule === UNKNOWN && { remedy: { do: 'doctor' } as const };
+  return { counts: rule.counts, error, trouble: { ...trouble, notice, ...remedy } };
 }
 
-/**
- * Returns a code for the cause: the code of the first error that has a code, otherwise the name of the limit that was reached,
- * otherwise the category. `param` is the property that this first error names.
- */
-function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
-  const first = errors?.find(({ code }) => code !== undefined);
-  return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };
+/** Returns what staff are told of an answer that they must know of. */
+function noticeOf(call: string, status: number, cause: string, said: SaidError): string {
+  if (status === 401)
+    return `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`;
+  if (status === 403)
+    return `HubSpot does not let the key make ${call} (${cause})${scopesOf(said)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`;
+  if (status === 429)
+    return 'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.';
+  if (status === 477)
+    return 'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.';
+  return `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION.`;
 }
 
-function scopesOf({ errors }: ErrorBody): string {
+function scopesOf({ errors }: SaidError): string {
   const scopes = errors?.flatMap(({ context }) => {
     const named = context?.requiredGranularScopes ?? context?.requiredScopes;
     return Array.isArray(named) ? named : [];
@@ -248,5 +220,5 @@ function scopesOf({ errors }: ErrorBody): string {
 
 function toldMs(retryAfter: string | null): number | null {
   const seconds = Number(retryAfter ?? '');
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * SECOND_MS, LONGEST_MS) : null;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, LONGEST_MS) : null;
 }

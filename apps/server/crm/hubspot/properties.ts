@@ -1,7 +1,6 @@
 import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { type ContactField, contactFields } from '#core/contact.ts';
-import type { CrmField, FieldRules } from '#core/crmFields.ts';
-import { MEMBER } from '#core/crmFields.ts';
+import { type CrmField, type FieldRules, MEMBER } from '#core/crmFields.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../../platform/database/types.ts';
@@ -10,6 +9,12 @@ export type Properties = Record<string, string | null | undefined>;
 
 /** HubSpot's built-in property for the ids of contacts that were merged into a contact, separated by semicolons. */
 export const MERGED_IDS = 'hs_merged_object_ids';
+
+/** Returns the ids of the contacts that were merged into a contact. */
+export function mergedIds({ id, properties }: { id: string; properties: Properties }): string[] {
+  const ids = (properties[MERGED_IDS] ?? '').split(';');
+  return ids.filter((old) => /^\d{1,20}$/.test(old) && old !== id);
+}
 
 /** Returns the names of the properties that are read with every contact. */
 export function readProperties(rules: FieldRules): string[] {
@@ -50,10 +55,7 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
-/**
- * Returns a contact's profile with its values in the form's spelling ("Texas" for "TX"), so that profile and details can
- * be compared.
- */
+/** Returns a contact's profile in the form's spelling ("Texas" for "TX"), so that profile and details can be compared. */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
 ): Partial<Record<ContactField, string>> {

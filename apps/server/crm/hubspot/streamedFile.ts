@@ -1,9 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 
-/**
- * Returns a File for a FormData. Its bytes are read while the FormData is sent; an ordinary File would hold all bytes in memory.
- */
+/** Returns a File for a FormData, whose bytes are read while it is sent; an ordinary File would hold all bytes in memory. */
 export function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
   return Object.defineProperties(new File([], name, { type }), {
     size: { value: size },

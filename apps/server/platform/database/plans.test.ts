@@ -15,7 +15,6 @@ import {
   startJoin,
 } from '../../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
-import { fillDue } from '../../crm/fillContacts.ts';
 import { syncContacts } from '../../crm/syncContacts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
@@ -204,8 +203,6 @@ test('the statements of what runs in the background read by index', async () => 
     );
     assert.equal(await sweepPayments(server.deps), 1);
     await sweepRefunds(server.deps);
-    await database.query("insert into person (contact_id, fill_at) values ('99990001', now())");
-    assert.equal((await fillDue(server.deps)).taken, 1);
     await database.query(
       "insert into schedule (name, reached_at, cursor) values ('contacts sync', now(), null), ('contacts look', now(), '9999')",
     );

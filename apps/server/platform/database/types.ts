@@ -82,7 +82,6 @@ export interface PersonTable {
   email: string | null;
   is_member: Generated<boolean>;
   fetched_at: NullableTimestamp;
-  fill_at: NullableTimestamp;
   deleted_at: NullableTimestamp;
   likeness: string | null;
   words: Generated<string>;

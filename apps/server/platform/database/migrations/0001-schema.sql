@@ -21,9 +21,8 @@ create table person (
   -- The contact's own email in HubSpot, and whether it is a member there.
   email text,
   is_member boolean not null default false,
-  -- When HubSpot last told of the contact; null if it never did. When to ask for a contact of which only the id is known.
+  -- When HubSpot last told of the contact; null if it never did.
   fetched_at timestamptz,
-  fill_at timestamptz,
   -- When HubSpot was found to have deleted the contact.
   deleted_at timestamptz,
   -- Email and names in the form in which likely the same people are alike (packages/core/personKeys.ts); null if one is unknown.
@@ -39,7 +38,6 @@ create table person (
 create index person_by_likeness on person (likeness) where likeness is not null;
 create index person_by_found_contact on person (found_contact_id) where found_contact_id is not null;
 create index person_merged on person (merged_into) where merged_into is not null;
-create index person_to_fill on person (fill_at) where fill_at is not null;
 create index person_deleted on person (contact_id) where deleted_at is not null;
 
 -- The parts of three letters of a text. With an index on them any part of a text is found without an extension of PostgreSQL.

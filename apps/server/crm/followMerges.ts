@@ -1,0 +1,62 @@
+import { type Kysely, sql } from 'kysely';
+import { twiceHeld } from '#core/people.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { heldBy, tellOfHeldTwice } from './heldTwice.ts';
+import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { joinPersons, lockPersons } from './joinPersons.ts';
+
+/** A contact (`old`) that was merged into another one (`present`), by HubSpot's ids. */
+export interface ContactMerge {
+  old: string;
+  present: string;
+}
+
+/**
+ * Joins the persons of merged contacts with the persons of the contacts that remain, so that one person does not buy twice. A merge of
+ * which the mirror has no row of both contacts, or that was followed before, changes nothing. If both hold a membership of the same
+ * type, staff get a notice to refund one of the two. A join that is being paid is not moved; a later call moves it.
+ */
+export async function moveContacts(trx: Kysely<Tables>, merges: readonly ContactMerge[]): Promise<void> {
+  const { rows } = await sql<ContactMerge & { from: number; into: number }>`
+    select distinct former.id as from, remaining.id as into, given.old, given.present
+    from json_to_recordset(${JSON.stringify(merges)}::json) as given (old text, present text)
+      join person former on former.contact_id = given.old join person present on present.contact_id = given.present
+      join person remaining on remaining.id = case when present.merged_into = former.id then present.id else coalesce(present.merged_into, present.id) end
+    where former.merged_into is distinct from remaining.id
+      or exists (select from join_session where person_id = former.id and paying_since is null)
+      or exists (select from crm_delivery where person_id = former.id)
+      or exists (select from person attached where attached.found_contact_id = given.old)
+    order by former.id`.execute(trx);
+  if (rows.length === 0) return;
+  const ids = rows.flatMap(({ from, into }) => [from, into]);
+  await lockPersons(
+    trx,
+    sql`(id = any(${ids}::bigint[]) or found_contact_id = any(${rows.map(({ old }) => old)}))`,
+  );
+  for (const { from, into, old, present } of rows) {
+    // Staff had joined the person that remains in HubSpot with the one that is merged there: now it is the other way round.
+    await sql`update person set merged_into = null where id = ${into} and merged_into = ${from}`.execute(trx);
+    await sql`update person set found_contact_id = ${present} where found_contact_id = ${old}`.execute(trx);
+    const twice = twiceHeld(await heldBy(trx, from), await heldBy(trx, into));
+    await joinPersons(trx, { from, into });
+    await sql`
+      update person set profile = '{}', email = null, is_member = false, deleted_at = null
+      where id = ${from}`.execute(trx);
+    // What was sent to the merged contact counts as sent to the one that remains.
+    await sql`
+      with former as (delete from crm_delivery where person_id = ${from} returning sent)
+      insert into crm_delivery (person_id, sent) select ${into}, sent from former
+      on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
+    for (const held of twice) await tellOfHeldTwice(trx, held, { merged: old, into: present });
+  }
+  const remaining = sql`(select unnest(${rows.map(({ into }) => into)}::bigint[]))`;
+  // Of a member all that was bought is compared with what HubSpot has kept of the two, as after a payment of which it was not told.
+  await sql`
+    update crm_delivery set sent = sent - 'paidAt' from person own
+    where own.id = crm_delivery.person_id and own.id in ${remaining} and exists (
+      select from membership held join person payer on payer.id = held.person_id
+      where held.type = 'membership' and is_held and (payer.id = own.id or payer.found_contact_id = own.contact_id))`.execute(
+    trx,
+  );
+  await hubspotIsToHear(trx, remaining, { isAnew: true });
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { atHubspot, deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
+import { identityOn } from '../../../tests/harness/identity.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { diffCommand } from '../../staff/contacts.ts';
+import { mergeCommand } from '../../staff/people.ts';
+import { tellHubspot } from './hubspotIsToHear.ts';
+
+/** These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person. */
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+const { contactOf, paid, personOf, refund, run } = identityOn(server);
+
+const bought = [
+  'membership_status',
+  'membership_name',
+  'upgrade_name',
+  'donation_amount',
+  'store_items',
+  'amount_paid',
+  'join_stage',
+];
+const personal = [
+  'firstname',
+  'lastname',
+  'address',
+  'city',
+  'state',
+  'zip',
+  'country',
+  'personal_email',
+  'accepted_privacy_policy',
+  'high_school_name',
+  'high_school_gpa',
+  'transcript_received_at',
+];
+const atContact = async (id: string, properties: readonly string[]) => {
+  const held = await atHubspot(server, id, ...properties);
+  return properties.map((name) => held[name] ?? null);
+};
+
+/** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
+async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
+  const client = server.client();
+  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
+}
+
+/** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
+async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
+  const { client, uuid } = await schoolJoin(person);
+  for (const productUuid of productUuids)
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  return uuid;
+}
+
+/** Returns the id of the contact that a join has created. */
+async function ownContactOf(uuid: string): Promise<string> {
+  const { contact_id, made_contact } = await personOf(uuid);
+  assert.equal(made_contact, true);
+  return contact_id!;
+}
+
+test('who does not pay writes nothing into the contact whose email they typed', async (t) => {
+  const id = await newContact(server, 'victim@example.com');
+  const { uuid } = await schoolJoin({ personalEmail: 'victim@example.com' });
+  await deliver(server);
+  await deliver(server);
+  assert.deepEqual(
+    (await atContact(id, [...personal, ...bought])).filter((value) => value !== null),
+    [],
+  );
+  assert.equal(
+    (await runCommand(t, server, diffCommand, [uuid])).out,
+    `Contact ${id}:\n  nothing to write.\n`,
+  );
+});
+
+test('who pays says what was bought in the blanks of that contact, and nothing of their person', async () => {
+  const id = await newContact(server, 'blank@example.com', { firstname: 'JORDAN' });
+  const uuid = await pay({ personalEmail: 'blank@example.com' });
+  assert.deepEqual(await atContact(id, bought), ['member', 'Membership', null, null, null, '65.00', 'paid']);
+  assert.deepEqual(
+    (await atContact(id, personal)).filter((value) => value !== null),
+    ['JORDAN'],
+  );
+  assert.deepEqual(await noticesOf(server, uuid), []);
+  await refund(uuid);
+  assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
+});
+
+for (const status of ['prospect', 'former'])
+  test(`a status that says ${status} gives way to member once somebody likely the same has paid, and all else follows once staff say that it is the same person`, async (t) => {
+    const email = `${status}@example.com`;
+    const id = await newContact(server, email, { membership_status: status, city: 'Houston' });
+    const uuid = await pay({ personalEmail: email, city: 'Dallas' });
+    const told = ['membership_status', 'city', 'accepted_privacy_policy'];
+    assert.deepEqual(await atContact(id, told), ['member', 'Houston', null]);
+    assert.deepEqual(await noticesOf(server, uuid), []);
+
+    await run(t, mergeCommand, uuid, id);
+    await deliver(server);
+    assert.deepEqual(await atContact(id, told), ['member', 'Dallas', 'true']);
+    // The sale is refused, because our database has the contact's membership.
+    const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
+    assert.equal(again.status, 409);
+  });
+
+test('a join is joined with a contact once, when it is paid, to one that is there', async (t) => {
+  const link = (...args: string[]) => runCommand(t, server, mergeCommand, args);
+  const id = await newContact(server, 'linked@example.com', { membership_status: 'prospect' });
+  const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
+  assert.match((await link(open, id)).out, /Nothing was paid/);
+  const { uuid } = await paid({ personalEmail: 'linked@example.com' });
+  assert.match((await link(uuid, '999999')).out, /knows no contact 999999/);
+  assert.match((await link('00000000-0000-4000-8000-000000000000', id)).out, /There is no join/);
+  assert.equal((await link(uuid, 'me')).code, 2);
+  assert.equal((await link(uuid, id)).code, 0);
+  assert.equal((await link(uuid, id)).code, 0, 'said twice, done once');
+  const other = await link(uuid, '103');
+  assert.equal(other.code, 1);
+  assert.match(other.out, new RegExp(`Both are contacts in HubSpot, (${id} and 103|103 and ${id})`));
+  const { uuid: twice } = await paid({ personalEmail: 'linked@example.com' });
+  const refused = await link(twice, id);
+  assert.equal(refused.code, 0);
+  assert.match(refused.out, new RegExp(`Both hold one, .* refund ${twice}`));
+});
+
+test('an email that is corrected before paying leaves alone whose it was by mistake', async () => {
+  const mistaken = await newContact(server, 'mistyped@example.com');
+  const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped@example.com' });
+  await deliver(server);
+  const personalEmail = 'corrected@example.com';
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  assert.deepEqual(
+    await atContact(mistaken, bought),
+    bought.map(() => null),
+  );
+  const own = await ownContactOf(uuid);
+  assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
+});
+
+test('a name and an email are no proof: who began first with those of another gets nothing of their contact', async () => {
+  const personalEmail = 'same.name@example.com';
+  const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
+  const victim = await schoolJoin({ personalEmail, city: 'Austin' });
+  const isOwn = async (uuid: string) => (await personOf(uuid)).made_contact;
+  // Sends the victim's join first, and the stranger's join second.
+  await setDelivery(server, stranger.uuid, sql`due_at = null, due_since = null`);
+  await deliver(server);
+  await stranger.client.call('submitDetails', {
+    params: { uuid: stranger.uuid },
+    body: details({ personalEmail, city: 'Nowhere' }),
+  });
+  await deliver(server);
+  assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
+  assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
+  // The stranger's join has the same details as the victim's join, but the contact is not its own: the victim's join created it.
+  await sql`update person set found_contact_id = null from join_session where person.id = person_id and uuid = ${stranger.uuid}`.execute(
+    server.deps.database,
+  );
+  await sql`
+    update person set details = (select details from join_session where uuid = ${victim.uuid})
+    where id = (select person_id from join_session where uuid = ${stranger.uuid})`.execute(
+    server.deps.database,
+  );
+  await tellHubspot(server.deps.database, stranger.uuid);
+  await deliver(server);
+  assert.equal(await isOwn(stranger.uuid), false);
+});
+
+test("a contact that staff create while a stranger with its name and email is joining is not the stranger's", async () => {
+  const email = 'imported@example.com';
+  const { uuid } = await schoolJoin({ personalEmail: email, city: 'Nowhere' });
+  const id = await newContact(server, email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
+  await deliver(server);
+  assert.deepEqual([await contactOf(uuid), (await personOf(uuid)).made_contact], [id, false]);
+});
+
+test('a contact that is deleted in HubSpot before its email pays leaves the payer one of their own', async () => {
+  const personalEmail = 'gone@example.com';
+  const id = await newContact(server, personalEmail);
+  const { client, uuid } = await schoolJoin({ personalEmail });
+  await deliver(server);
+  await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  const own = await server.hubspot.findByEmail(personalEmail);
+  assert.deepEqual(await atContact(own!.id, ['membership_status', 'city']), ['member', 'Austin']);
+});
