@@ -9,6 +9,7 @@ import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
@@ -20,7 +21,7 @@ const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
 const JOINERS = 2;
 
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   // A join that waited for a ready server would not end within a day.
   const { database, caddy } = await startTwoBehindCaddy(
@@ -74,7 +75,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
 });
 
 test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
   const joiners = startJoiners(database.arranged, caddy.url, JOINERS);
@@ -95,7 +96,7 @@ test('two servers behind Caddy lose no call when they are replaced one after the
 });
 
 test('when the only server that is ready is killed, Caddy passes calls to the other one at once', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t);
   await servers[1]!.kill();

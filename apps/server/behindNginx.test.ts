@@ -6,7 +6,7 @@ import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
-import { isLong } from '../../tests/harness/testLength.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
@@ -14,14 +14,15 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 
 /** How many joiners are simulated at the same time. */
-const JOINERS = isLong ? 8 : 2;
-const ROUNDS = isLong ? 5 : 1;
+const JOINERS = 8;
+const ROUNDS = 5;
 /** How long (ms) the database hangs (HANGS_MS), and how long it is down (GONE_MS). */
-const HANGS_MS = isLong ? 20_000 : 4_000;
-const GONE_MS = isLong ? 60_000 : 4_000;
+const HANGS_MS = 20_000;
+const GONE_MS = 60_000;
+const isMissing = !nginxProgram && 'nginx is not installed (apt-get install nginx-light)';
 
 test('the example of a proxy keeps no log of who called, nor of links that open a join', {
-  skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
+  skip: isMissing,
 }, async (t) => {
   const server = await startTestServer();
   t.after(() => server.close());
@@ -36,7 +37,7 @@ test('the example of a proxy keeps no log of who called, nor of links that open 
 });
 
 test('two servers behind nginx lose nothing and nobody, whatever is restarted, killed, hung or gone', {
-  skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
+  skip: onlyLong || isMissing,
   timeout: 900_000,
 }, async (t) => {
   const atEnd = endsOf(t);
@@ -70,24 +71,16 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
 
   for (let round = 0; round < ROUNDS; round++) {
     for (const index of [0, 1]) {
-      // Of the two servers, `npm test` restarts one and kills the other.
-      if (isLong || index === 0) {
-        const restarted = await during(async () => {
-          assert.equal(await servers[index]!.stop(), 0);
-          servers[index] = await start(ports[index]!);
-        });
-        assert.deepEqual(ofNginx(restarted), [], nginx.log());
-      }
-      if (isLong || index === 1) {
-        const killed = await during(async () => {
-          await servers[index]!.kill();
-          servers[index] = await start(ports[index]!);
-        });
-        assert.ok(
-          ofNginx(killed).length <= JOINERS,
-          `not only what was under way: ${JSON.stringify(killed)}`,
-        );
-      }
+      const restarted = await during(async () => {
+        assert.equal(await servers[index]!.stop(), 0);
+        servers[index] = await start(ports[index]!);
+      });
+      assert.deepEqual(ofNginx(restarted), [], nginx.log());
+      const killed = await during(async () => {
+        await servers[index]!.kill();
+        servers[index] = await start(ports[index]!);
+      });
+      assert.ok(ofNginx(killed).length <= JOINERS, `not only what was under way: ${JSON.stringify(killed)}`);
     }
     const restart = await during(async () => {
       await database.end('SIGINT');

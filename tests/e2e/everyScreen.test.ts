@@ -1,8 +1,9 @@
 import type { Page } from '@playwright/test';
-import { hold } from './arrange.ts';
-import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
+import { hold, route } from './arrange.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
+import { button } from './steps.ts';
 import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
 
 // Tests what must hold on every screen, including what WCAG 2.2 AA requires and axe has no rule for.
@@ -22,16 +23,36 @@ function endless(): string[] {
     .map((animation) => (animation as CSSAnimation).animationName);
 }
 
-for (const { name, arrange, waitsFor, title, isThere } of screens) {
-  test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off @phone`, async ({
+// A desktop repeats only what depends on the layout, for the screens that it lays out in another way.
+for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere } of screens) {
+  test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off ${isWide ? '@phone' : '@phone-only'}`, async ({
     page,
     complaints,
     isMobile,
   }) => {
     complaints.expect(/The payment was not completed/);
-    const shifts = await watchShifts(page);
+    complaints.expectFailedRequests();
     const path = await arrange(page);
 
+    if (isMobile && needs)
+      await test.step('without a connection it says so, and goes on by one press once there is one', async () => {
+        await page.route(route(needs), (request) => request.abort());
+        await page.goto(path);
+        const alert = page.getByRole('main').getByRole('alert').filter({ hasText: /\S/ });
+        await expect(alert).toHaveText(/\w/);
+        await expect(page.getByText('Please check your connection.')).toBeVisible();
+        await expect(page.getByText(/expired/)).toHaveCount(0);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+        await page.unroute(route(needs));
+        await button(page, 'Try again').click();
+        await expect(isThere(page)).toBeVisible();
+        await expect(alert).toHaveCount(0);
+        // A link with a secret differs from the page's address only after the `#`, and would not load the page again.
+        await page.goto('about:blank');
+      });
+
+    const shifts = await watchShifts(page);
     await test.step('nothing moves by itself, and the title is there from the first', async () => {
       if (waitsFor) {
         const release = await hold(page, waitsFor);
@@ -59,8 +80,8 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       expect(stops.at(-1)?.name).toContain('(555)');
     });
 
-    // The steps below set the window's size themselves, so they run in only one of the two Playwright projects, not on the phone.
-    if (isMobile) return;
+    // The steps below set the window's size themselves, so they run in only one of the two Playwright projects.
+    if (!isMobile) return;
     await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
       await page.emulateMedia({ forcedColors: 'active' });
       await expectAccessible(page);

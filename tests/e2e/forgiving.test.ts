@@ -22,7 +22,7 @@ test('a mistyped mail domain is suggested better, mended by one press, and never
   await save(page);
 });
 
-test('a press that leaves a field reaches what it was aimed at, though the field is tidied while the button is down @phone', async ({
+test('a press that leaves a field reaches what it was aimed at, though the field is tidied while the button is down @phone-only', async ({
   page,
 }) => {
   /** Presses the mouse where an element is seen, and releases it there when the field that was left has been tidied. */

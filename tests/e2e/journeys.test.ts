@@ -16,7 +16,11 @@ import {
   typeCard,
 } from './steps.ts';
 
-test('a personal invite: one tick, a card, and a member @phone', async ({ page, invitation, stripeApi }) => {
+test('a personal invite: one tick, a card, and a member @phone-only', async ({
+  page,
+  invitation,
+  stripeApi,
+}) => {
   await enterCode(page, invitation.code.toLowerCase());
   await expect(heading(page, 'Student Details')).toBeVisible();
   await expect(page.getByLabel('First name')).toHaveValue('Jordan');
@@ -66,7 +70,7 @@ test('a school code: everything is typed, the upgrade is taken with the same car
   expect(await stripeApi.taken(intent)).toEqual([8900]);
 });
 
-test('a self-nomination ends with a transcript @phone', async ({ page, stripeApi }) => {
+test('a self-nomination ends with a transcript @phone-only', async ({ page, stripeApi }) => {
   await selfNominate(page);
   await fillDetails(page);
   await save(page);

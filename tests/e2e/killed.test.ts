@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { freePort } from '../../tools/local/ports.ts';
 import { type NpmStart, npmStart, npmStartApart } from '../harness/npmStart.ts';
+import { onlyLong } from '../harness/testLength.ts';
 import { expect, test } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import {
@@ -15,6 +16,8 @@ import {
   total,
   typeCard,
 } from './steps.ts';
+
+test.skip(!!onlyLong, 'npm run test:long runs it');
 
 // Uses a separate `npm start`, which the test may kill.
 // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs

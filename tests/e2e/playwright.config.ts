@@ -11,16 +11,16 @@ const launchOptions = {
 /**
  * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all tests. Every test has a person of its
  * own, so the tests can run in parallel. A test runs on the screen of a desktop, unless its title has one of two marks. With
- * `@phone-only` it runs on the screen of a phone, which is smaller, and which most joiners have. With `@phone` it runs on both:
- * the journeys, and what is laid out differently on a phone.
+ * `@phone-only` it runs on the screen of a phone, which is smaller, and which most joiners have. With `@phone` it runs on both,
+ * for screens that are laid out differently on a phone.
  */
 export default defineConfig({
   testDir: '.',
   outputDir: '../../test-results',
   globalSetup: './start.ts',
   fullyParallel: true,
-  // Tests wait about half of their time, so there are two workers for each processor.
-  workers: 2 * availableParallelism(),
+  // Tests wait more than half of their time, so there are five workers for two processors.
+  workers: Math.ceil(2.5 * availableParallelism()),
   retries: 0,
   forbidOnly: !!process.env.CI,
   // These two end a test that hangs. They say nothing about speed: on a busy machine everything takes many times as long.

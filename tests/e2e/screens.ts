@@ -20,8 +20,12 @@ import { button, heading } from './steps.ts';
 export interface Screen {
   name: string;
   arrange: (page: Page) => Promise<string>;
-  /** The call whose answer the screen waits for. */
+  /** The call whose answer the screen waits for, with a placeholder meanwhile. */
   waitsFor?: CallName;
+  /** The call without whose answer the screen offers to try again; by default `waitsFor`. */
+  needs?: CallName;
+  /** Whether a desktop lays the screen out in another way than a phone. */
+  isWide?: boolean;
   title: string;
   isThere: (page: Page) => ReturnType<typeof button>;
 }
@@ -41,6 +45,7 @@ export const screens: Screen[] = [
   {
     name: 'Student Details',
     arrange: at('/registration/student-details', startedJoin),
+    isWide: true,
     waitsFor: 'getContact',
     title: 'Student Details',
     isThere: (page) => page.getByLabel('First name'),
@@ -48,6 +53,7 @@ export const screens: Screen[] = [
   {
     name: 'Membership',
     arrange: at('/registration/membership', detailedJoin),
+    isWide: true,
     waitsFor: 'getMembershipDetails',
     title: 'Membership',
     isThere: (page) => button(page, 'Choose this membership: Membership'),
@@ -55,6 +61,7 @@ export const screens: Screen[] = [
   {
     name: 'Checkout',
     arrange: at('/registration/checkout', orderingJoin),
+    isWide: true,
     waitsFor: 'createPaymentIntent',
     title: 'Checkout',
     isThere: (page) => page.getByRole('button', { name: 'Buy Now', disabled: false }),
@@ -62,6 +69,7 @@ export const screens: Screen[] = [
   {
     name: 'Upgrade Membership',
     arrange: async (page) => (await paidJoin(page)).upgradePath,
+    isWide: true,
     waitsFor: 'getUpgradeDetails',
     title: 'Upgrade Membership',
     isThere: (page) => button(page, 'Upgrade Now'),
@@ -75,6 +83,8 @@ export const screens: Screen[] = [
   {
     name: 'Congratulations',
     arrange: at('/registration/congratulations', paidJoin),
+    isWide: true,
+    needs: 'getWelcome',
     title: 'Congratulations',
     isThere: (page) => page.getByText('you are now a member'),
   },
@@ -98,6 +108,7 @@ export const screens: Screen[] = [
   {
     name: 'Checkout by a link',
     arrange: async () => '/initialize/checkout?vid=103&mp=1',
+    needs: 'initiateCheckout',
     title: 'Checkout',
     isThere: (page) => page.getByRole('button', { name: 'Buy Now', disabled: false }),
   },
@@ -113,6 +124,7 @@ export const screens: Screen[] = [
   {
     name: 'an invitation by a link',
     arrange: async () => '/registration/102/init',
+    needs: 'initJoin',
     title: 'Student Details',
     isThere: (page) => page.getByLabel('First name'),
   },
@@ -125,6 +137,7 @@ export const screens: Screen[] = [
   {
     name: 'a link that opens a join',
     arrange: async (page) => linkOf(await joinElsewhere(page)),
+    needs: 'openPass',
     title: 'Your join',
     isThere: (page) => button(page, 'Email me a code'),
   },

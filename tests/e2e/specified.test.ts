@@ -147,14 +147,7 @@ const noBeginnings = [
     'a 404 with a code, which is ours',
     { status: 404, json: { success: false, code: 'not_found', message: 'No.' } },
   ],
-  ['a 409', { status: 409, json: { success: false, message: 'No.' } }],
-  ['a 400 without a code', { status: 400, json: {} }],
-  ['a 500', { status: 500, body: 'broken' }],
   ['a success that is none', { status: 200, json: { success: false } }],
-  [
-    'a page of a network that wants a sign-in',
-    { status: 200, contentType: 'text/html', body: '<p>Sign in</p>' },
-  ],
   ['nothing', null],
 ] as const;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { testsTheSuite as skip } from '../harness/testLength.ts';
+import { onlyLong as skip } from '../harness/testLength.ts';
 import { broken, type Variant, variants } from './broken.ts';
 import { joinOf, type Plan, planWith } from './plan.ts';
 import { runPlan } from './run.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testsTheSuite as skip } from '../harness/testLength.ts';
+import { onlyLong as skip } from '../harness/testLength.ts';
 import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 

@@ -64,7 +64,7 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
 }
 
 /**
- * Copies the files of an empty PostgreSQL cluster into a data folder that has none. `npm test` names the folder of these files in
+ * Copies the files of a PostgreSQL cluster without data into a data folder that has none. `npm test` names the folder of these files in
  * TEST_POSTGRES_FILES. Copying them takes a tenth of the time of creating a cluster.
  */
 export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {

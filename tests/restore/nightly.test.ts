@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { lacksPostgres as skip, startInstalledPostgres } from '../harness/installedPostgres.ts';
+import { lacksPostgres, startInstalledPostgres } from '../harness/installedPostgres.ts';
 import { settingsOf } from '../harness/serverProcess.ts';
 import { paidJoin } from '../harness/steps.ts';
 import { temporaryFolder } from '../harness/temporaryFolder.ts';
+import { onlyLong } from '../harness/testLength.ts';
 import { startTestServer } from '../harness/testServer.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -21,7 +22,7 @@ function commandOf(name: string, backups: string): string {
 }
 
 test('the nightly backup is named by its minute, and its clean-up removes only such folders, and only old ones', {
-  skip,
+  skip: onlyLong || lacksPostgres,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
   const server = await startTestServer({}, { postgresUrl: postgres.url });

@@ -7,20 +7,20 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { pathOf } from '#contract/calls.ts';
 import { pdf } from '../harness/documents.ts';
-import { lacksPostgres as skip, startInstalledPostgres } from '../harness/installedPostgres.ts';
+import { lacksPostgres, startInstalledPostgres } from '../harness/installedPostgres.ts';
 import { listStripe } from '../harness/providers.ts';
 import { runOperator, settingsOf, startServerProcess } from '../harness/serverProcess.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../harness/steps.ts';
 import { temporaryFolder } from '../harness/temporaryFolder.ts';
-import { isLong } from '../harness/testLength.ts';
+import { onlyLong } from '../harness/testLength.ts';
 import { browser, type Client, startTestServer } from '../harness/testServer.ts';
 import { until } from '../harness/until.ts';
 import { postPdf } from '../harness/uploads.ts';
 
 /** How many joins are made before the backup; as many are made after it. */
-const JOINS = isLong ? 100 : 5;
+const JOINS = 100;
 /** The size of a document (bytes). */
-const SIZE = isLong ? 2_000_000 : 50_000;
+const SIZE = 2_000_000;
 
 interface Intent {
   id: string;
@@ -29,7 +29,7 @@ interface Intent {
 }
 
 test('after a total loss a backup brings back every paid member, every document, and joins that were begun', {
-  skip,
+  skip: onlyLong || lacksPostgres,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
   // The stand-ins outlive the server, as Stripe does when the server's machine is lost. The server runs in its own process,

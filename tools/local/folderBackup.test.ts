@@ -15,9 +15,12 @@ import { placeCluster } from '../../tests/harness/database.ts';
 import { pdf } from '../../tests/harness/documents.ts';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { freePort } from './ports.ts';
 
-test('without fitting client tools, a stopped npm start is backed up by its folder, and restored from it', async (t) => {
+test('without fitting client tools, a stopped npm start is backed up by its folder, and restored from it', {
+  skip: onlyLong,
+}, async (t) => {
   // Only its owner may enter this folder, which has mode 700.
   const folder = temporaryFolder(t);
   const tools = join(folder, 'tools');

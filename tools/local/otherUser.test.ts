@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { until } from '../../tests/harness/until.ts';
 import { imageOf, parseDockerfile } from '../../tests/ops/dockerfile.ts';
 import { freePort } from './ports.ts';
@@ -24,6 +25,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** The account `nobody`, which owns no files. */
 const nobody = { uid: 65534, gid: 65534 };
 const skip =
+  onlyLong ||
   (process.getuid?.() !== 0 && 'only root can start a program as another user') ||
   (spawnSync('npm', ['--version'], { ...nobody, cwd: '/' }).status !== 0 &&
     'another user cannot run the npm of this machine');
@@ -50,7 +52,7 @@ function checkout(folder: string): string {
   cpSync(root, tree, {
     recursive: true,
     filter: (path) =>
-      !/^(node_modules|data|out|test-results|\.git|lab\/\w+\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
+      !/^(node_modules|data|out|test-results|\.git|(lab\/\w+|tools\/local\/headlessShell)\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
         path.slice(root.length + 1),
       ),
   });

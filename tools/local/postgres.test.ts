@@ -16,6 +16,7 @@ import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { placeCluster } from '../../tests/harness/database.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { until } from '../../tests/harness/until.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -69,7 +70,9 @@ test('a server that a killed process has left is stopped, and what was committed
   assert.deepEqual(await ask(server.url, 'select one from kept'), { one: 1 });
 });
 
-test('kill -9 of the server is noticed, and what was committed is there after the next start', async (t) => {
+test('kill -9 of the server is noticed, and what was committed is there after the next start', {
+  skip: onlyLong,
+}, async (t) => {
   const dataDir = usedFolder(t);
   const first = await startPostgres({ dataDir });
   await ask(first.url, 'create table kept as select 1 as one');
@@ -81,7 +84,9 @@ test('kill -9 of the server is noticed, and what was committed is there after th
   assert.deepEqual(await ask(second.url, 'select one from kept'), { one: 1 });
 });
 
-test('kill -9 of one connection makes the server recover without being lost', async (t) => {
+test('kill -9 of one connection makes the server recover without being lost', {
+  skip: onlyLong,
+}, async (t) => {
   const dataDir = usedFolder(t);
   const server = await startPostgres({ dataDir, durable: false });
   t.after(() => server.stop());
@@ -120,7 +125,7 @@ test('a pid file whose number now belongs to another program is cleared', async 
   await server.stop();
 });
 
-test('a copied data folder starts a server of its own beside the original', async (t) => {
+test('a copied data folder starts a server of its own beside the original', { skip: onlyLong }, async (t) => {
   const folder = temporaryFolder(t);
   placeCluster(join(folder, 'a'));
   const original = await startPostgres({ dataDir: join(folder, 'a') });
@@ -133,7 +138,9 @@ test('a copied data folder starts a server of its own beside the original', asyn
   assert.notEqual(new URL(copy.url).port, new URL(original.url).port);
 });
 
-test('a data folder that was half made when its maker was killed is made again', async (t) => {
+test('a data folder that was half made when its maker was killed is made again', {
+  skip: onlyLong,
+}, async (t) => {
   const dataDir = temporaryFolder(t);
   mkdirSync(join(dataDir, 'postgres.new'));
   writeFileSync(join(dataDir, 'postgres.new/PG_VERSION'), '18\n');

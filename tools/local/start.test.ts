@@ -10,6 +10,7 @@ import { placeCluster } from '../../tests/harness/database.ts';
 import { pdf } from '../../tests/harness/documents.ts';
 import { hasEnded, type NpmStart, npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
@@ -53,7 +54,7 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   );
 });
 
-test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
+test('Ctrl-C lets a call that takes its time come to its end', { skip: onlyLong }, async (t) => {
   const induct = await npmStart(await settings(t));
   const form = new FormData();
   form.append('contactId', '101');
@@ -90,7 +91,9 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
-test('the data folder of a version before 1.0 is refused with a sentence that says how to begin again', async (t) => {
+test('the data folder of a version before 1.0 is refused with a sentence that says how to begin again', {
+  skip: onlyLong,
+}, async (t) => {
   const own = await settings(t);
   const first = await npmStart(own);
   await write(first, "insert into migration (name, checksum) values ('0001-foundation.sql', 'x')");
@@ -104,7 +107,7 @@ test('the data folder of a version before 1.0 is refused with a sentence that sa
   assert.doesNotMatch(refused.output(), /\n +at |ended unexpectedly/);
 });
 
-test('a start at the port that a stand-in had before moves the stand-in', async (t) => {
+test('a start at the port that a stand-in had before moves the stand-in', { skip: onlyLong }, async (t) => {
   const own = await settings(t);
   const first = await npmStart(own);
   await first.pressCtrlC();
@@ -120,7 +123,9 @@ test('a start at the port that a stand-in had before moves the stand-in', async 
 const left = ({ pids: { postgres: _, ...others } }: NpmStart) =>
   Object.entries(others).filter(([, pid]) => !hasEnded(pid));
 
-test('after kill -9 of npm, of what it runs, or of all of it, the rest ends, and npm start works again on the same data', async (t) => {
+test('after kill -9 of npm, of what it runs, or of all of it, the rest ends, and npm start works again on the same data', {
+  skip: onlyLong,
+}, async (t) => {
   const own = await settings(t);
   let induct = await npmStart(own);
   t.after(() => induct.pressCtrlC());
@@ -137,7 +142,9 @@ test('after kill -9 of npm, of what it runs, or of all of it, the rest ends, and
     });
 });
 
-test('after kill -9 of npm or of what it runs, nothing but the database is left, even when nobody starts again', async (t) => {
+test('after kill -9 of npm or of what it runs, nothing but the database is left, even when nobody starts again', {
+  skip: onlyLong,
+}, async (t) => {
   const own = await settings(t);
   for (const victim of ['npm', 'bootstrap', 'start'] as const)
     await t.test(victim, async (t) => {
@@ -148,7 +155,9 @@ test('after kill -9 of npm or of what it runs, nothing but the database is left,
     });
 });
 
-test('after kill -9 of what a start has started, everything ends with a sentence, and npm start works again', async (t) => {
+test('after kill -9 of what a start has started, everything ends with a sentence, and npm start works again', {
+  skip: onlyLong,
+}, async (t) => {
   const own = await settings(t);
   let induct = await npmStart(own);
   for (const victim of ['server', 'emulators', 'postgres'] as const)

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
 /** How many test files share a process at most. The process runs their tests one after another. */
-const MOST_TOGETHER = 8;
+const MOST_TOGETHER = 16;
 /** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
 const apart = ['apps/server', 'apps/server/watch'];
 
@@ -11,19 +11,25 @@ export function startsPrograms(file: string): boolean {
 }
 
 /**
- * Divides test files (paths from the root of the repository) into groups of neighbours. Each group is for one process, which
- * loads the server only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Such
- * groups come first, since they take longest.
+ * Divides test files (paths from the root of the repository) into groups of neighbours in one part of the project. Each group is
+ * for one process, which loads the server only once. A file that starts whole programs, or needs a process of its own, is a group
+ * of its own. Such groups come first, since they take longest.
  */
 export function groupsOf(files: readonly string[]): string[][] {
   const isAlone = (file: string) => startsPrograms(file) || apart.includes(dirname(file));
   const { alone = [], together = [] } = Object.groupBy(files, (file) =>
     isAlone(file) ? 'alone' : 'together',
   );
-  return [...alone.map((file) => [file]), ...parts(together)];
+  const byPart = Object.values(Object.groupBy(together, partOf)) as string[][];
+  return [...alone.map((file) => [file]), ...byPart.flatMap(pieces)];
 }
 
-function parts(files: readonly string[]): string[][] {
+/** Returns the part of the project: tests of pages replace what a browser has, which tests of other parts use. */
+function partOf(file: string): string {
+  return file.split('/', file.startsWith('apps/') ? 2 : 1).join('/');
+}
+
+function pieces(files: readonly string[]): string[][] {
   if (files.length === 0) return [];
-  return [files.slice(0, MOST_TOGETHER), ...parts(files.slice(MOST_TOGETHER))];
+  return [files.slice(0, MOST_TOGETHER), ...pieces(files.slice(MOST_TOGETHER))];
 }

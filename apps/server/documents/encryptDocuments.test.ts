@@ -12,7 +12,7 @@ import { waiting } from '../../../tests/harness/locks.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.ts';
-import { isLong } from '../../../tests/harness/testLength.ts';
+import { onlyLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { commandNamed } from '../../staff/command.ts';
@@ -188,9 +188,11 @@ async function killedInTheMiddle(server: TestServer, keys: Record<string, string
 }
 
 /** How often each of the two runs is killed before one ends. */
-const KILLS = isLong ? 2 : 1;
+const KILLS = 2;
 
-test('killed in the middle of encrypting and of an exchange of keys, beside a server that serves, nothing is lost', async (t) => {
+test('killed in the middle of encrypting and of an exchange of keys, beside a server that serves, nothing is lost', {
+  skip: onlyLong,
+}, async (t) => {
   const server = await withPlainDocuments(t, 20);
   const client = server.client();
   const upload = async () =>

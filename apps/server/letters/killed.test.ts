@@ -3,21 +3,24 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { type ServerProcess, startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
-import { isLong } from '../../../tests/harness/testLength.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { onlyLong } from '../../../tests/harness/testLength.ts';
+import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 
-const server = await sharedServer();
-const MEMBERS = isLong ? 12 : 6;
-const KILLS = isLong
-  ? (['hang', 'hang_after', 'hang_after', 'hang'] as const)
-  : (['hang_after', 'hang'] as const);
+const MEMBERS = 12;
+const KILLS = ['hang', 'hang_after', 'hang_after', 'hang'] as const;
 
-test('servers that are killed while they send, and send beside one another, leave each letter once', async (t) => {
+test('servers that are killed while they send, and send beside one another, leave each letter once', {
+  skip: onlyLong,
+}, async (t) => {
+  const server = await startTestServer();
   const emails = Array.from({ length: MEMBERS }, (_, index) => `killed${index}@example.com`);
   for (const personalEmail of emails) await paidJoin(server, server.client(), undefined, { personalEmail });
   const running: ServerProcess[] = [];
-  t.after(() => Promise.all(running.map((each) => each.kill())));
+  t.after(async () => {
+    await Promise.all(running.map((each) => each.kill()));
+    await server.close();
+  });
   const count = async () => {
     const { rows } = await sql<{ sent: number; taken: number }>`
       select count(*) filter (where sent_at is not null)::int as sent,

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { startServerProcess, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../../tests/harness/testLength.ts';
 import { browser, sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 
@@ -124,7 +125,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
     assert.ok(!all.includes(secret.toLowerCase()), secret);
 });
 
-test('without an endpoint nothing of it is loaded', async (t) => {
+test('without an endpoint nothing of it is loaded', { skip: onlyLong }, async (t) => {
   const quiet = await startServerProcess(withSettings(server, tellingWhatIsLoaded(t)));
   t.after(() => quiet.kill());
   await paidJoin(server, browser(quiet.url));

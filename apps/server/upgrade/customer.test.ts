@@ -146,6 +146,8 @@ test('an intent that was opened for another card only makes way for one that tak
   const end = await customersMeet(declined);
   const { uuid, intentId } = await paidJoin(server, client);
   const other = await charge(client, uuid, intentId, false);
+  // Two requests create a customer, one of them in the background. The bank must decline both.
+  await until(async () => (await customerRequests(uuid)) === 2);
   await end();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   const { body } = await server.stripe(
@@ -167,6 +169,8 @@ test('an intent for another card only, which a server that died never wrote down
   });
   assert.equal((await charge(client, uuid, intentId, false)).status, 500);
   dying.mock.restore();
+  // As above: the request of the background must not come after the fault has ended.
+  await until(async () => (await customerRequests(uuid)) === 2);
   await end();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
 });

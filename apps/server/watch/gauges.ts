@@ -20,6 +20,7 @@ const MOST_COUNTED = 50_000;
  */
 const POSTPONED = sql`interval '5 hours'`;
 
+/** A `queue` fires an alert after half an hour, so what waits for people is a `number`. */
 interface Figure {
   kind: 'queue' | 'breaker' | 'age' | 'number';
   name: string;

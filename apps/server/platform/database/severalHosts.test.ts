@@ -9,6 +9,7 @@ import {
 } from '../../../../tests/harness/serverProcess.ts';
 import { atSeveral, type Pair, startPair } from '../../../../tests/harness/standby.ts';
 import { paidJoin } from '../../../../tests/harness/steps.ts';
+import { onlyLong } from '../../../../tests/harness/testLength.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { until } from '../../../../tests/harness/until.ts';
 import { freePort } from '../../../../tools/local/ports.ts';
@@ -132,7 +133,9 @@ test('a new connection to a host that has stopped to take writes is not used', a
   });
 });
 
-test('when the primary dies and the standby is promoted, a server goes on with the new one and has lost nothing', async (t) => {
+test('when the primary dies and the standby is promoted, a server goes on with the new one and has lost nothing', {
+  skip: onlyLong,
+}, async (t) => {
   const running = await startServerProcess(withSettings(server, { DATABASE_URL: url, LOG_LEVEL: 'error' }));
   t.after(() => running.kill());
   const client = browser(running.url);

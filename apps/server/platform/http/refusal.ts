@@ -1,6 +1,9 @@
 import type { Failure } from '#contract/schemas.ts';
 
-/** An expected failure of a call, with its HTTP status and sentence. */
+/**
+ * An expected failure of a call, with its HTTP status and sentence. 400: what was sent is wrong. 403: not by this browser, or not
+ * without a signature. 404: there is no such thing. 409: not as things stand. 429 and 503: later.
+ */
 export class Refusal extends Error {
   readonly status: number;
   /** By field name, a sentence about what is wrong with the field. */
