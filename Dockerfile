@@ -30,6 +30,7 @@ COPY package.json LICENSE THIRD-PARTY.md ./
 COPY packages packages
 COPY society society
 COPY apps/server apps/server
+COPY apps/staff apps/staff
 COPY --from=build /induct/apps/server/dist apps/server/dist
 COPY --from=build /induct/apps/web/dist apps/web/dist
 COPY --from=build /induct/sbom.json ./

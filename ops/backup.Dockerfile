@@ -14,4 +14,4 @@ ENV NODE_ENV=production MODE=live DATA_DIR=/data TRUST_PROXY=none
 WORKDIR /induct
 # The image's own user: it owns the documents.
 USER 1000:1000
-ENTRYPOINT ["node", "apps/server/operator.ts"]
+ENTRYPOINT ["node", "apps/staff/operator.ts"]

@@ -11,6 +11,7 @@ import type { Links } from './links/links.ts';
 import type { Passes } from './pass/passes.ts';
 import type { Config } from './platform/config/config.ts';
 import type { Database } from './platform/database/client.ts';
+import type { Actor } from './platform/database/transaction.ts';
 import type { BrowserCookie } from './platform/http/browserCookie.ts';
 import type { Storage } from './providers/storage/storage.ts';
 import type { PaymentProvider } from './providers/stripe/provider.ts';
@@ -19,6 +20,8 @@ import type { Society } from './society/society.ts';
 /** The dependencies of all use cases. Built in wire.ts, and by tests. */
 export interface Deps {
   database: Database;
+  /** For whom the use cases work. It travels with the work: whoever acts for staff gives their name (`{ ...deps, actor }`). */
+  actor: Actor;
   payments: PaymentProvider;
   contacts: Contacts;
   /** HubSpot itself, for work at which no joiner waits. */
@@ -52,6 +55,11 @@ export interface Deps {
   /** Whether a token proves that the caller is the operator command `doctor` of this installation. */
   isDoctor(token: string): boolean;
   log: Log;
+}
+
+/** The dependencies of a use case that only a member of staff may call. */
+export interface StaffDeps extends Deps {
+  actor: string;
 }
 
 /** Structured logging. Must not be given personal data, client secrets or complete session uuids. */

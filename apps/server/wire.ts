@@ -38,19 +38,14 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. The database must already be migrated. If a part fails, closes the database
- * and throws. With `actor`, the name of a member of staff, all changes are recorded as made by that person. `waits`: the timeouts
- * of `deps.database`.
+ * and throws. `waits`: the timeouts of `deps.database`.
  */
 export async function wire(
   config: Config,
   log: Log,
-  {
-    actor = null,
-    // Commands of staff may wait longer for a statement than calls may.
-    waits = actor === null ? patience.ofCalls : patience.ofWork,
-  }: { actor?: string | null; waits?: Patience } = {},
+  { waits = patience.ofCalls }: { waits?: Patience } = {},
 ): Promise<Wired> {
-  const database = connect(config.databaseUrl, { actor, waits });
+  const database = connect(config.databaseUrl, { waits });
   try {
     return await wireWith(database, config, log);
   } catch (error) {
@@ -82,6 +77,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
   const deps: Deps = {
     config,
     database,
+    actor: null,
     society,
     letterTexts: readLetterTexts(config.societyFile),
     icon: readIcon(config.societyFile),

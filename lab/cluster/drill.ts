@@ -269,7 +269,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
         .map((hash) => `the document ${hash} was acknowledged and is lost`),
       ...unread.map(({ storage_key }) => `the document ${storage_key} is not in the bucket`),
       ...lost.map((number) => `the commit of ${number} was acknowledged and is lost`),
-      ...reconciled.differences.map(({ kind, subject, text }) => `reconcile: ${kind}: ${subject}: ${text}`),
+      ...reconciled.differences.map((each) => `reconcile: ${JSON.stringify(each)}`),
     ];
   }
 }

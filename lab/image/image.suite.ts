@@ -39,7 +39,7 @@ const skip =
   (spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status !== 0 &&
     'this system gives no namespaces (unshare, Linux)');
 const MOST_MB = 250;
-const OPERATOR = ['node', 'apps/server/operator.ts'];
+const OPERATOR = ['node', 'apps/staff/operator.ts'];
 
 let folder: string;
 let tree: Tree;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { assignCommand } from '../../apps/staff/sentences/remedies.ts';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
 import {
-  assignCommand,
   assignRefund,
   feeReadBy,
   isUnassigned,

@@ -1,13 +1,10 @@
 import { displayPrice } from './money.ts';
-import type { OrderLine } from './orderLine.ts';
-import { isMembershipType, type MembershipType } from './product.ts';
 import {
   counts,
   type GivenBack,
   goneCents,
   isWanted,
   linesLeft,
-  operatorRefund,
   type PaidOrder,
   type RefundedLine,
   sharesOf,
@@ -150,27 +147,6 @@ export function possibleAssignments(
 function assignableParts({ lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>, uuid: string) {
   const others = refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
   return linesLeft(lines, others).filter(({ cents }) => cents > 0);
-}
-
-/**
- * Returns the operator command that assigns a refund to these lines of its order; `none`: to nothing that was bought. Without them,
- * the command that lists what the refund can be assigned to.
- */
-export function assignCommand(
-  uuid: string,
-  assigned?: 'none' | readonly Pick<OrderLine, 'type' | 'productId'>[],
-): string {
-  if (assigned === undefined) return operatorRefund('assign', uuid);
-  if (assigned === 'none') return operatorRefund('assign', uuid, '--none');
-  const has = (wanted: MembershipType) => assigned.some(({ type }) => type === wanted);
-  const items = assigned.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId);
-  return operatorRefund(
-    'assign',
-    uuid,
-    ...(has('membership') ? ['--membership'] : []),
-    ...(has('membership_upgrade') ? ['--upgrade'] : []),
-    ...(items.length > 0 ? [`--items ${items.join(',')}`] : []),
-  );
 }
 
 /**

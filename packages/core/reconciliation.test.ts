@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
+import { commandOf } from '../../apps/staff/sentences/remedies.ts';
 import { ABANDONED_MINUTES, differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 
@@ -158,7 +160,7 @@ const different: [string, string, Partial<Sides>][] = [
   // A part of the payment was lost in a dispute. Our row lacks the amount, so in the database all of the payment
   // counts as lost; at Stripe only the part does.
   [
-    'dispute',
+    'dispute_amount',
     settle,
     {
       stripe: { ...stripe, dispute: 'lost', lostCents: 1200 },
@@ -167,7 +169,7 @@ const different: [string, string, Partial<Sides>][] = [
     },
   ],
   [
-    'dispute',
+    'dispute_amount',
     settle,
     {
       stripe: { ...stripe, dispute: 'lost', lostCents: 7700 },
@@ -353,7 +355,7 @@ const different: [string, string, Partial<Sides>][] = [
 for (const [kind, repair, change] of different)
   test(`a difference: ${kind} (${Object.keys(change).join(', ')})`, () => {
     const [found, ...more] = differencesOf({ ...agreed, ...change }, 10);
-    assert.deepEqual([found?.kind, found?.repair, more], [kind, repair, []]);
+    assert.deepEqual([found?.kind, found && commandOf(found.remedy), more], [kind, repair, []]);
   });
 
 test('a refund that Stripe does not make yet is told with what Stripe says', () => {
@@ -367,15 +369,14 @@ test('a refund that Stripe does not make yet is told with what Stripe says', () 
       refusal: 'Not enough in the balance.',
     },
   ];
-  assert.deepEqual(
-    differencesOf({ ...agreed, payment: { ...payment, refunds } }, 10).map(({ text }) => text),
-    ['A refund of $12.00 was decided and is not made yet. Stripe says: Not enough in the balance.'],
-  );
+  assert.deepEqual(textsOf({ payment: { ...payment, refunds } }), [
+    'A refund of $12.00 was decided and is not made yet. Stripe says: Not enough in the balance.',
+  ]);
 });
 
 /** Returns the sentences that staff read about the differences. */
 function textsOf(change: Partial<Sides>): string[] {
-  return differencesOf({ ...agreed, ...change }, 10).map(({ text }) => text);
+  return differencesOf({ ...agreed, ...change }, 10).map(differenceSentence);
 }
 
 const due = {
@@ -535,7 +536,7 @@ test('an upgrade that was bought anew while its refund failed is given back alon
   const memberships = [{ productId: 10, standing: 'refunded' as const, isHeld: false, isReplaced: true }];
   const [difference] = differencesOf({ ...upgrade, memberships }, 10);
   assert.deepEqual(
-    [difference?.kind, difference?.repair],
+    [difference?.kind, difference && commandOf(difference.remedy)],
     ['paid_anew', 'npm run operator -- refund u --no-membership --upgrade'],
   );
 });

@@ -1,17 +1,15 @@
-import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
-import { displayPrice } from './money.ts';
+import { isUnassigned } from './dashboardRefunds.ts';
 import { isMembershipLine, type OrderLine } from './orderLine.ts';
 import {
   counts,
   type Dispute,
   type GivenBack,
-  giveBackCommand,
   isHeld,
   lostCents,
   type MembershipStanding,
-  operatorRefund,
   standingAfter,
 } from './refunds.ts';
+import { giveBack, type Remedy } from './remedy.ts';
 import { UPGRADE_WINDOW_MINUTES } from './specified.ts';
 
 /**
@@ -56,14 +54,64 @@ export interface Sides {
   }[];
 }
 
-/** A disagreement between the money at Stripe and the members in our database, with the operator command that repairs it. */
-export interface Difference {
-  kind: string;
-  /** The id of a payment intent or of a join session. */
-  subject: string;
-  text: string;
-  repair: string;
+/** What differs, by kind. Amounts are in cents; `atStripe` is Stripe's word, null if Stripe has none. */
+interface Kinds {
+  /** We hold it as paid, with a membership or without. */
+  paid_here_only: { atStripe: string | null; isHeld: boolean };
+  open_here_only: { atStripe: string | null };
+  unknown_intent: { atStripe: string };
+  open_there_only: { atStripe: string };
+  pending: { atStripe: string; hours: number };
+  other_amount_here: { receivedCents: number; heldCents: number };
+  refunds: { atStripeCents: number; hereCents: number };
+  dispute: { atStripe: Dispute | null; here: Dispute | null };
+  /** The amount that a dispute took. */
+  dispute_amount: { atStripeCents: number; hereCents: number };
+  /** Refunds that were decided and are not made; Stripe's reasons. */
+  refund_due: { cents: number; refusals: string[] };
+  refund_waits: { cents: number; refusal: string };
+  /** It bought nothing and is to go back, but a membership hangs on it. */
+  member_without_money: object;
+  /** It bought nothing, and not all of it has gone back. */
+  not_returned: { receivedCents: number };
+  /** This database lacks what was paid for, and Stripe's metadata have it. */
+  not_here: { receivedCents: number; lacks: 'order' | 'join' };
+  /** The same, and Stripe's metadata do not have it. */
+  nothing_sold: { receivedCents: number; lacks: 'order' | 'join' };
+  /** Another amount than that on the screen. */
+  other_amount: { receivedCents: number; shownCents: number };
+  unconfirmed: { receivedCents: number; here: string | null };
+  money_without_member: { receivedCents: number };
+  /** The product that was paid for (null: none), and the one that is held. */
+  other_product: { paidFor: number | null; held: number };
+  /** The money of a membership is with us again, and its contact has joined anew meanwhile. */
+  paid_anew: { backCents: number; name: string };
+  standing: { here: MembershipStanding; expected: MembershipStanding };
+  /** Money that went back outside Induct, and nobody said what for. */
+  refund_unassigned: { cents: number };
+  /** What the join says of itself, though it is paid. */
+  session: { here: string };
+  paid_by_nothing: object;
+  upgraded_by_nothing: object;
+  paying_for_long: object;
+  paid_twice: object;
+  upgrade_alone: object;
+  held_twice: object;
+  likely_same: { other: string };
+  /** The membership is held, and HubSpot calls its contact a former member. */
+  former_and_held: object;
+  /** Nobody has proved whose join it is, and yet it is of one person with join `other`. */
+  unproven_beside: { other: string };
+  rejected_held: object;
 }
+
+/**
+ * A disagreement between the money at Stripe and the members in our database. `subject` is the id of a payment intent or of a join
+ * session; `remedy` repairs it.
+ */
+export type Difference = {
+  [Kind in keyof Kinds]: { kind: Kind; subject: string; params: Kinds[Kind]; remedy: Remedy };
+}[keyof Kinds];
 
 /**
  * How long (minutes) an intent may stay open before background work cancels it. For a join this is a day; for an upgrade, twice
@@ -76,8 +124,6 @@ export const ABANDONED_MINUTES = { join: 24 * 60, upgrade: 2 * UPGRADE_WINDOW_MI
  */
 const OPEN_FOR_MINUTES = Math.max(...Object.values(ABANDONED_MINUTES)) + 120;
 
-const operator = (command: string) => `npm run operator -- ${command}`;
-
 /**
  * Returns the differences between Stripe's side of a payment and ours, such as money without a member, a member without money, or
  * an amount other than that of the order. While the intent is younger than `graceMinutes`, leaves out those that may be due to
@@ -86,109 +132,78 @@ const operator = (command: string) => `npm run operator -- ${command}`;
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
   const { intentId, stripe, payment, session, snapshot, memberships } = sides;
-  const settle = operator(`settle ${intentId}`);
-  const add = (kind: string, text: string, repair = settle) =>
-    found.push({ kind, subject: intentId, text, repair });
+  const settle: Remedy = { do: 'settle', subject: intentId };
+  const add = <Kind extends keyof Kinds>(kind: Kind, params: Kinds[Kind], remedy: Remedy = settle) =>
+    found.push({ kind, subject: intentId, params, remedy } as Difference);
 
   const holds = memberships.some((membership) => membership.isHeld);
   if (stripe?.status !== 'succeeded') {
     if (payment?.status === 'succeeded' || payment?.status === 'duplicate')
-      add(
-        'paid_here_only',
-        `We hold it as paid${holds ? ', with a membership' : ''}; Stripe ${stripe ? `says ${stripe.status}` : 'knows no such payment'}.`,
-      );
+      add('paid_here_only', { atStripe: stripe?.status ?? null, isHeld: holds });
     else if (payment?.status === 'open' && (!stripe || stripe.status === 'canceled'))
-      add(
-        'open_here_only',
-        `It is open here; Stripe ${stripe ? 'has cancelled it' : 'knows no such payment'}.`,
-      );
+      add('open_here_only', { atStripe: stripe?.status ?? null });
     else if (stripe && stripe.status !== 'canceled' && stripe.ageMinutes >= graceMinutes) {
-      if (!payment) add('unknown_intent', `Stripe has it as ${stripe.status}; we have no payment of it.`);
-      else if (payment.status === 'canceled')
-        add('open_there_only', `It is cancelled here; Stripe says ${stripe.status}.`);
+      const atStripe = stripe.status;
+      if (!payment) add('unknown_intent', { atStripe });
+      else if (payment.status === 'canceled') add('open_there_only', { atStripe });
       else if (stripe.ageMinutes >= OPEN_FOR_MINUTES)
-        add('pending', `It has been ${stripe.status} for ${Math.floor(stripe.ageMinutes / 60)} hours.`);
+        add('pending', { atStripe, hours: Math.floor(stripe.ageMinutes / 60) });
     }
     return found;
   }
 
-  const refund = operatorRefund(intentId);
+  const refund: Remedy = { do: 'refund payment', intentId };
   const isAllBack = stripe.refundedCents >= stripe.amountReceivedCents;
-  const received = displayPrice(stripe.amountReceivedCents);
+  const receivedCents = stripe.amountReceivedCents;
   const due = (payment?.refunds ?? []).filter(({ status }) => status === 'due');
   const compareMoney = (payment: NonNullable<Sides['payment']>) => {
     if (payment.amountCents !== stripe.amountReceivedCents)
-      add('other_amount_here', `Stripe took ${received}; we hold ${displayPrice(payment.amountCents)}.`);
+      add('other_amount_here', { receivedCents, heldCents: payment.amountCents });
     if (payment.refundedCents !== stripe.refundedCents)
-      add(
-        'refunds',
-        `Stripe has refunded ${displayPrice(stripe.refundedCents)}, we know of ${displayPrice(payment.refundedCents)}.`,
-      );
+      add('refunds', { atStripeCents: stripe.refundedCents, hereCents: payment.refundedCents });
     if (payment.dispute !== stripe.dispute)
-      add(
-        'dispute',
-        `At Stripe its dispute is ${stripe.dispute ?? 'none'}, here ${payment.dispute ?? 'none'}.`,
-      );
+      add('dispute', { atStripe: stripe.dispute, here: payment.dispute });
     else if (lostCents(payment) !== stripe.lostCents)
-      add(
-        'dispute',
-        `At Stripe its dispute took ${displayPrice(stripe.lostCents)}, here ${displayPrice(lostCents(payment))}.`,
-      );
+      add('dispute_amount', { atStripeCents: stripe.lostCents, hereCents: lostCents(payment) });
     if (due.length > 0 && stripe.ageMinutes >= graceMinutes)
-      add(
-        'refund_due',
-        [
-          `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`,
-          ...new Set(due.flatMap(({ refusal }) => (refusal ? [`Stripe says: ${refusal}`] : []))),
-        ].join(' '),
-      );
+      add('refund_due', {
+        cents: sumOf(due),
+        refusals: [...new Set(due.flatMap(({ refusal }) => refusal || []))],
+      });
     for (const { amountCents, status, refusal } of payment.refunds)
-      if (status === 'pending' && refusal)
-        add('refund_waits', `A refund of ${displayPrice(amountCents)} waits: ${refusal}`);
+      if (status === 'pending' && refusal) add('refund_waits', { cents: amountCents, refusal });
   };
   // A payment that bought nothing is compared here, before the checks of its order, because this database may lack the order.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
-    if (memberships.length > 0)
-      add('member_without_money', 'It is to go back, but a membership hangs on it.', refund);
+    if (memberships.length > 0) add('member_without_money', {}, refund);
     else if (!isAllBack && due.length === 0 && stripe.dispute === null)
-      add('not_returned', `It bought nothing, and not all of its ${received} has gone back.`, refund);
+      add('not_returned', { receivedCents }, refund);
     return found;
   }
   if (!session || !snapshot) {
-    if (stripe.tellsOrder)
-      add(
-        'not_here',
-        `Stripe took ${received} for ${session ? 'an order' : 'a join'} that is not in this database: was it restored from a backup?`,
-      );
-    else if (!isAllBack)
-      add(
-        'nothing_sold',
-        `Stripe took ${received} for ${session ? 'an order that was never shown' : 'a join that does not exist'}.`,
-        refund,
-      );
+    const lacks = session ? 'order' : 'join';
+    if (stripe.tellsOrder) add('not_here', { receivedCents, lacks });
+    else if (!isAllBack) add('nothing_sold', { receivedCents, lacks }, refund);
     return found;
   }
   const shown = snapshot.lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
   if (!isAllBack && (snapshot.amountCents !== stripe.amountReceivedCents || shown !== snapshot.amountCents)) {
-    add('other_amount', `Stripe took ${received}; ${displayPrice(shown)} was on the screen.`, refund);
+    add('other_amount', { receivedCents, shownCents: shown }, refund);
     return found;
   }
   if (!payment || payment.status === 'open' || payment.status === 'canceled') {
     if (!isAllBack && stripe.ageMinutes >= graceMinutes)
-      add('unconfirmed', `Stripe took ${received}; here it is ${payment?.status ?? 'unknown'}.`);
+      add('unconfirmed', { receivedCents, here: payment?.status ?? null });
     return found;
   }
 
   compareMoney(payment);
   const bought = snapshot.lines.find(isMembershipLine);
   const [membership] = memberships;
-  if (!membership) add('money_without_member', `Stripe took ${received}, and nobody became a member by it.`);
+  if (!membership) add('money_without_member', { receivedCents });
   else if (membership.productId !== bought?.productId)
-    add(
-      'other_product',
-      `${bought ? `Product ${bought.productId}` : 'No membership'} was paid for, product ${membership.productId} is held.`,
-    );
+    add('other_product', { paidFor: bought?.productId ?? null, held: membership.productId });
   else {
     const expected = standingAfter({
       lines: snapshot.lines,
@@ -210,21 +225,16 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       const backCents = failedCents ?? bought.priceCents;
       add(
         'paid_anew',
-        `The ${displayPrice(backCents)} of its ${bought.name} is with us again, and its contact has joined anew meanwhile.`,
-        giveBackCommand(session.uuid, [bought.type], { isIneligible: backCents < bought.priceCents }),
+        { backCents, name: bought.name },
+        giveBack(session.uuid, [bought.type], { isIneligible: backCents < bought.priceCents }),
       );
     } else if (!isPaidAnew && membership.standing !== expected)
-      add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
+      add('standing', { here: membership.standing, expected });
   }
   for (const { uuid, amountCents } of payment.refunds.filter(isUnassigned))
-    add(
-      'refund_unassigned',
-      `${displayPrice(amountCents)} went back outside Induct, and nobody said what for.`,
-      assignCommand(uuid),
-    );
+    add('refund_unassigned', { cents: amountCents }, { do: 'assign refund', refund: uuid });
   const isDone = sides.kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken';
-  if (!isDone)
-    add('session', `It is paid; its join says ${sides.kind === 'join' ? session.state : session.upgrade}.`);
+  if (!isDone) add('session', { here: sides.kind === 'join' ? session.state : session.upgrade });
   return found;
 }
 

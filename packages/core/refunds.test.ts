@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { commandOf } from '../../apps/staff/sentences/remedies.ts';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
 import { withLines } from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
+import type { MembershipType } from './product.ts';
 import {
   absentItems,
   type Dispute,
-  decideAgainCommand,
+  decideAgain,
   type GivenBack,
-  giveBackCommand,
   isHeld,
   leftCents,
   type PaidOrder,
@@ -21,6 +22,7 @@ import {
   standingAfter,
   standingsAfter,
 } from './refunds.ts';
+import { giveBack } from './remedy.ts';
 
 const line = fc.record({
   productId: fc.integer({ min: 1, max: 40 }),
@@ -343,7 +345,7 @@ test('who bought no membership holds none by it', () => {
 });
 
 test('the command that gives back what a join holds asks for that alone', () => {
-  const told = (...types: Parameters<typeof giveBackCommand>[1]) => giveBackCommand('JOIN', types);
+  const told = (...types: MembershipType[]) => commandOf(giveBack('JOIN', types));
   assert.equal(told('membership'), 'npm run operator -- refund JOIN');
   assert.equal(told('membership_upgrade'), 'npm run operator -- refund JOIN --no-membership --upgrade');
   assert.equal(told('membership', 'membership_upgrade'), 'npm run operator -- refund JOIN --upgrade');
@@ -351,11 +353,13 @@ test('the command that gives back what a join holds asks for that alone', () => 
 
 test('the command that decides a refund again names its lines and keeps its fee', () => {
   const told = (order: OrderLine[], reason: 'ineligible' | 'requested', isTrial = false) =>
-    decideAgainCommand(
-      'JOIN',
-      paid(order, []),
-      { lines: [{ line: 0, productId: 1200, name: '', cents: 1 }], reason },
-      { isTrial },
+    commandOf(
+      decideAgain(
+        'JOIN',
+        paid(order, []),
+        { lines: [{ line: 0, productId: 1200, name: '', cents: 1 }], reason },
+        { isTrial },
+      ),
     );
   assert.equal(told([membership('join')], 'ineligible'), 'npm run operator -- refund JOIN --ineligible');
   assert.equal(told([membership('join')], 'requested'), 'npm run operator -- refund JOIN');
@@ -366,18 +370,20 @@ test('the command that decides a refund again names its lines and keeps its fee'
   assert.equal(told([], 'requested'), 'npm run operator -- refund JOIN', 'of an order that is lost');
   assert.equal(told([], 'requested', true), 'npm run operator -- refund JOIN --dry-run');
   const decided = { lines: [], reason: 'requested' } as const;
-  assert.equal(decideAgainCommand('JOIN', paid([], []), decided), 'npm run operator -- refund JOIN');
+  assert.equal(commandOf(decideAgain('JOIN', paid([], []), decided)), 'npm run operator -- refund JOIN');
 });
 
 test('the command that decides a refund again gives back all that is left where another refund of its membership counts', () => {
   const dues = (cents: number) => [{ line: 0, productId: 1, name: 'Membership', cents }];
   const failed = outside(6000, { saidBy: 'us', status: 'failed', lines: dues(6000) });
   const told = (order: OrderLine[], ...others: GivenBack[]) =>
-    decideAgainCommand(
-      'JOIN',
-      paid(order, [failed, ...others]),
-      { lines: dues(6000), reason: 'ineligible' },
-      { isTrial: true },
+    commandOf(
+      decideAgain(
+        'JOIN',
+        paid(order, [failed, ...others]),
+        { lines: dues(6000), reason: 'ineligible' },
+        { isTrial: true },
+      ),
     );
   const fee = outside(500, { saidBy: 'us', lines: dues(500) });
   const again = 'npm run operator -- refund JOIN --ineligible --dry-run';
@@ -392,7 +398,7 @@ test('the command that decides a refund again gives back all that is left where 
   const ofBoth = [...dues(6000), { line: 1, productId: 1200, name: '', cents: 1200 }];
   const both = paid([membership('join'), pin], [fee, { ...failed, amountCents: 7200, lines: ofBoth }]);
   assert.equal(
-    decideAgainCommand('JOIN', both, { lines: ofBoth, reason: 'ineligible' }),
+    commandOf(decideAgain('JOIN', both, { lines: ofBoth, reason: 'ineligible' })),
     'npm run operator -- refund pi',
     'of the membership and something else',
   );

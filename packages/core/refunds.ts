@@ -1,6 +1,8 @@
 import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
-import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
+import type { MembershipType } from './product.ts';
+import { isMembershipType, type ProductType } from './product.ts';
+import { giveBack, type Remedy } from './remedy.ts';
 
 /** `due`: decided, but Stripe has not made the refund yet. The other statuses are Stripe's. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
@@ -315,62 +317,34 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
-/** Returns the operator command that refunds a join, or one payment by its intent id, with options as staff type them. */
-export function operatorRefund(target: string, ...options: readonly string[]): string {
-  return ['npm run operator -- refund', target, ...options].join(' ');
-}
-
 /**
- * Returns the operator command that refunds these types (membership, upgrade or both) of a join, and the donations and store items
- * with the product ids in `items`. `isIneligible`: less the processing fee. `isTrial`: only shows what would be refunded.
+ * Returns what staff are to do about a refund that was decided and has failed at Stripe: usually making the same
+ * refund again.
+ * - The remedy names the lines of the failed refund, and keeps the processing fee again if the payer was not eligible.
+ * - If the order is unknown, it is the membership.
+ * - If another refund has already ended a membership or upgrade, its line cannot be named again ({@link planRefund} leaves it
+ *   out). If the failed refund was for such a line, the remedy is all that is left of the payment. But if more is left than
+ *   the failed refund would have returned (for example $77 instead of $65), none is right, and the
+ *   result sends staff to Stripe's dashboard.
  */
-export function giveBackCommand(
-  uuid: string,
-  types: readonly MembershipType[],
-  {
-    items = [],
-    isIneligible = false,
-    isTrial = false,
-  }: { items?: readonly number[]; isIneligible?: boolean; isTrial?: boolean } = {},
-): string {
-  const options = [
-    ...(types.includes('membership') ? [] : ['--no-membership']),
-    ...(isIneligible ? ['--ineligible'] : []),
-    ...(types.includes('membership_upgrade') ? ['--upgrade'] : []),
-    ...(items.length > 0 ? [`--items ${items.join(',')}`] : []),
-    ...(isTrial ? ['--dry-run'] : []),
-  ];
-  return operatorRefund(uuid, ...options);
-}
-
-/**
- * Returns what staff are to do about a refund that was decided and has failed at Stripe: usually the operator command that makes
- * the same refund again.
- * - The command names the lines of the failed refund, and keeps the processing fee again if the payer was not eligible.
- * - If the order is unknown, the command names no lines. Typed unchanged, it refunds the membership.
- * - If another refund has already ended a membership or upgrade, no command can name its line again ({@link planRefund} leaves it
- *   out). If the failed refund was for such a line, the command refunds all that is left of the payment. But if more is left than
- *   the failed refund would have returned (for example $77 instead of $65), no command is right, and the result sends staff to
- *   Stripe's dashboard.
- */
-export function decideAgainCommand(
+export function decideAgain(
   uuid: string,
   order: Pick<PaidOrder, 'intentId' | 'lines' | 'amountCents' | 'refunds'>,
   { lines, reason }: { lines: readonly RefundedLine[]; reason: RefundReason },
   { isTrial = false } = {},
-): string {
+): Remedy {
   const parts = lines.flatMap(({ line, productId }) => {
     const type = order.lines[line]?.type;
     return type === undefined ? [] : [{ line, type, productId }];
   });
-  if (parts.length === 0) return giveBackCommand(uuid, ['membership'], { isTrial });
+  if (parts.length === 0) return giveBack(uuid, ['membership'], { isTrial });
   const already = namedLines(order);
   if (parts.some(({ line, type }) => isMembershipType(type) && already.has(line)))
     return leftCents(order) > sumOf(lines)
-      ? "in Stripe's dashboard, since no command gives back that alone"
-      : operatorRefund(order.intentId);
+      ? { do: "refund in Stripe's dashboard" }
+      : { do: 'refund payment', intentId: order.intentId };
   const types = parts.map(({ type }) => type).filter(isMembershipType);
-  return giveBackCommand(uuid, types, {
+  return giveBack(uuid, types, {
     items: parts.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId),
     isIneligible: reason === 'ineligible' && types.includes('membership'),
     isTrial,

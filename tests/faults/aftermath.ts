@@ -140,13 +140,13 @@ export async function doAsStaff(
       });
   }
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  for (const { kind, subject, repair } of differences) {
+  for (const { kind, subject, params } of differences) {
     if (kind === 'upgrade_alone')
       await refundJoin(deps, subject, { membership: false, ineligible: false, upgrade: true, items: 'none' });
     if (kind === 'likely_same') {
       const { rows } = await database.query<{ person_id: number }>(
         'select person_id from join_session where uuid = any($1)',
-        [/keep-apart (\S+) (\S+)/.exec(repair)!.slice(1)],
+        [[subject, params.other]],
       );
       await keepApart(deps, rows[0]!.person_id, rows[1]!.person_id);
     }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { sumByHand } from './books.ts';
 import { Browser } from './browser.ts';
@@ -203,7 +204,11 @@ function somebody(join: Join): Person {
  */
 async function byReconcile(world: World): Promise<Difference[]> {
   const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
-  return differences.map(({ kind, subject, text }) => ({ kind: `reconcile: ${kind}`, subject, text }));
+  return differences.map((each) => ({
+    kind: `reconcile: ${each.kind}`,
+    subject: each.subject,
+    text: differenceSentence(each),
+  }));
 }
 
 function byPeople(people: readonly Person[]): Difference[] {

@@ -122,6 +122,6 @@ const statements = [
   `insert into stripe_event (id, handled_at)
    select 'evt_' || md5('event ' || n || number), now() - interval '34 days' * (1 - n::float / $3::int)
    from (${joins}) as joins cross join generate_series(1, 3) number where n % 20 = 0`,
-  `insert into staff_notice (kind, session_uuid, message, created_at)
-   select 'duplicate_payment', uuid, 'Payment ' || intent || ' was a second one.', at from (${joins}) as joins where n % 200 = 10`,
+  `insert into staff_notice (kind, session_uuid, params, created_at)
+   select 'back_again', uuid, jsonb_build_object('intentId', intent), at from (${joins}) as joins where n % 200 = 10`,
 ];

@@ -1,7 +1,10 @@
+import type { Difference } from '#core/reconciliation.ts';
 import type { RefundWish } from '#core/refunds.ts';
 import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
 import { followPayment } from '../../apps/server/refunds/followPayment.ts';
 import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
+import { commandOf } from '../../apps/staff/sentences/remedies.ts';
 import { details, openIntent, payByCard } from './steps.ts';
 import type { TestServer } from './testServer.ts';
 
@@ -90,9 +93,15 @@ export const chargeOf = async (server: TestServer, intentId: string) =>
 
 /** Reconciles, and returns the differences about these payments. Payments of other tests on the same server are left out. */
 export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]) =>
-  (await reconcile(deps, { graceMinutes: 0 })).differences.filter(({ subject }) =>
-    intentIds.includes(subject),
-  );
+  (await reconcile(deps, { graceMinutes: 0 })).differences
+    .filter(({ subject }) => intentIds.includes(subject))
+    .map(asTold);
+
+/** Returns a difference as staff read it: what differs, and the command that repairs it. */
+export function asTold(difference: Difference) {
+  const { kind, subject, remedy } = difference;
+  return { kind, subject, text: differenceSentence(difference), repair: commandOf(remedy) };
+}
 
 /** Makes a paid join to the undergraduate programme. Its order has the membership for $95.00 and a pin for $12.00. */
 export async function undergraduate(server: TestServer) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { settleCommand } from '../../apps/server/settlement/commands.ts';
+import { settleCommand } from '../../apps/staff/settlement.ts';
 import { atStripe, differencesOf, standingsOf } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
 import { openIntent, orderingJoin } from './steps.ts';

@@ -1,3 +1,7 @@
+import { sql } from 'kysely';
+import type { Notice, NoticeKind } from '#core/notice.ts';
+import type { Deps } from '../../apps/server/deps.ts';
+import { noticeSentence } from '../../apps/staff/sentences/notices.ts';
 import type { TestServer } from './testServer.ts';
 
 export async function stateOf({ deps }: TestServer, uuid: string) {
@@ -21,13 +25,31 @@ export function membershipsOf({ deps }: TestServer, uuid: string) {
     .execute();
 }
 
-/** Returns the notices for staff about a join, the oldest first. */
-export async function noticesOf({ deps }: TestServer, uuid: string): Promise<string[]> {
-  const rows = await deps.database
-    .selectFrom('staff_notice')
-    .select('message')
-    .where('session_uuid', '=', uuid)
-    .orderBy('id')
-    .execute();
-  return rows.map(({ message }) => message);
+type WithDatabase = { deps: Pick<Deps, 'database'> };
+
+/** Returns what staff read of the notices, open or ended, the oldest first: of all, of those about a join, or of a kind. */
+export async function toldStaff(
+  { deps }: WithDatabase,
+  { uuid, kind }: { uuid?: string; kind?: NoticeKind } = {},
+): Promise<string[]> {
+  const { rows } = await sql<Notice>`
+    select kind, session_uuid as subject, params, remedy from staff_notice
+    where (${uuid ?? null}::uuid is null or session_uuid = ${uuid ?? null}::uuid) and (${kind ?? null}::text is null or kind = ${kind ?? null})
+    order by id`.execute(deps.database);
+  return rows.map(noticeSentence);
+}
+
+/** Returns what staff read of the notices about a join, the oldest first. */
+export function noticesOf(server: WithDatabase, uuid: string): Promise<string[]> {
+  return toldStaff(server, { uuid });
+}
+
+/** Writes a notice with this text, as of now or of before. */
+export async function writeNotice({ deps }: WithDatabase, text: string, ago = '0 days'): Promise<void> {
+  const at = sql`now() - ${ago}::interval`;
+  await sql`
+    insert into staff_notice (kind, params, created_at, last_seen_at)
+    values ('provider_trouble', jsonb_build_object('text', ${text}::text), ${at}, ${at})`.execute(
+    deps.database,
+  );
 }

@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { Command } from '../../apps/server/platform/command.ts';
-import { connect } from '../../apps/server/platform/database/client.ts';
+import type { Command, StaffWired } from '../../apps/staff/command.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Options with which a command does nothing that it would ask about. */
@@ -30,7 +29,7 @@ export async function printed(
  */
 export function runCommand(
   t: TestContext,
-  { deps, background, hubspot }: TestServer,
+  server: TestServer,
   command: Command,
   args: string[],
 ): Promise<{ out: string; code: number }> {
@@ -38,29 +37,23 @@ export function runCommand(
     command.options?.yes !== undefined &&
     !command.usage.startsWith('person erase') &&
     !args.some((arg) => TRIALS.includes(arg));
-  return printed(t, () =>
-    command.run(isAsked ? [...args, '--yes'] : args, {
-      deps: { ...deps, database: background },
-      database: background,
-      background,
-      hubspot,
-    }),
-  );
+  return printed(t, () => command.run(isAsked ? [...args, '--yes'] : args, wiredForStaff(server)));
 }
 
-/** Runs a command as a staff member, with database connections that carry the member's name (`actor`). */
+/** Returns what a command of a test server works with, for the member of staff who is named in its settings. */
+export function wiredForStaff({ deps, background, hubspot }: TestServer): StaffWired {
+  const staff = { ...deps, database: background, actor: deps.config.operatorName };
+  return { deps: staff, database: background, background, hubspot };
+}
+
+/** Runs a command as a member of staff with this name. */
 export async function runAsStaff(
   t: TestContext,
   server: TestServer,
-  actor: string,
+  operatorName: string,
   command: Command,
   ...args: string[]
 ): Promise<{ out: string; code: number }> {
-  const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
-  try {
-    const deps = { ...server.deps, database, config: { ...server.deps.config, operatorName: actor } };
-    return await runCommand(t, { ...server, deps, background: database }, command, args);
-  } finally {
-    await database.destroy();
-  }
+  const config = { ...server.deps.config, operatorName };
+  return runCommand(t, { ...server, deps: { ...server.deps, config } }, command, args);
 }

@@ -8,7 +8,7 @@ import type { TestServer } from './testServer.ts';
 
 const app = join(import.meta.dirname, '../../apps/server');
 const main = join(app, 'main.ts');
-const operatorProgram = join(app, 'operator.ts');
+const operatorProgram = join(app, '../staff/operator.ts');
 
 export interface ServerProcess {
   url: string;

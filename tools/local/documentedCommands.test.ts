@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { commands } from '../../apps/server/commands.ts';
-import { commandNamed } from '../../apps/server/platform/command.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
-import type { Wired } from '../../apps/server/wire.ts';
+import { commandNamed, type StaffWired } from '../../apps/staff/command.ts';
+import { commands } from '../../apps/staff/commands.ts';
 
 // Checks that the program of every command in README.md, CONTRIBUTING.md, docs/ and lab/ would accept the command.
 
@@ -92,7 +91,7 @@ async function isUnderstood(args: string[], { isInline }: Pick<Documented, 'isIn
     const status =
       'runAlone' in command
         ? await command.runAlone(rest, surroundings as Config)
-        : await command.run(rest, surroundings as Wired);
+        : await command.run(rest, surroundings as StaffWired);
     return status !== 2;
   } catch (error) {
     if (error instanceof Understood) return true;
@@ -111,7 +110,7 @@ test('every command of staff that the documents name is understood as it stands 
   let count = 0;
   for (const { page, text, isInline } of documented) {
     const [, given] =
-      /(?:\boperator --|apps\/server\/operator\.ts|\brun --rm (?:-T )?backup) +(?!…)(\S.*)/.exec(text) ?? [];
+      /(?:\boperator --|apps\/staff\/operator\.ts|\brun --rm (?:-T )?backup) +(?!…)(\S.*)/.exec(text) ?? [];
     if (!given) continue;
     count++;
     const [alone] = given.split(' && ') as [string];

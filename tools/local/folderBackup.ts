@@ -1,14 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { saveTo } from '../../apps/server/backup/backupCommand.ts';
 import { requireTool } from '../../apps/server/backup/clientTools.ts';
 import { BackupFault, readManifest } from '../../apps/server/backup/manifest.ts';
 import { examineCopy } from '../../apps/server/backup/restore.ts';
-import { afterwards, putBack } from '../../apps/server/backup/restoreCommand.ts';
 import { putCluster } from '../../apps/server/backup/stoppedDatabase.ts';
-import { readArgs } from '../../apps/server/platform/command.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
+import { afterwards, putBack, saveTo } from '../../apps/staff/backup.ts';
+import { readArgs } from '../../apps/staff/command.ts';
 import type { RunningPostgres } from './postgres.ts';
 import { choosePostgresAccount } from './postgresAccount.ts';
 import { findBinaries, major, makeCluster } from './postgresCluster.ts';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { commands } from '../../apps/server/commands.ts';
 import { npmSettings, settingsOf } from '../../apps/server/platform/config/config.ts';
-import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
+import { commands } from '../../apps/staff/commands.ts';
+import { swallowedOptions } from '../../apps/staff/swallowedOptions.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
 import type { FolderBackup } from './folderBackup.ts';
@@ -18,7 +18,7 @@ import { explain, planFrom } from './settings.ts';
  */
 
 const args = process.argv.slice(2);
-const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
+const program = resolve(import.meta.dirname, '../../apps/staff/operator.ts');
 /** Whether the command prints help or a refusal alone, for which nothing needs to be started. */
 const isAnsweredAlone =
   args.length === 0 ||

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import pLimit from 'p-limit';
 import { npmSettings } from '../../apps/server/platform/config/config.ts';
-import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
+import { swallowedOptions } from '../../apps/staff/swallowedOptions.ts';
 import { placeCluster, startTestPostgres, testDatabase } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';

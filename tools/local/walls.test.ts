@@ -40,3 +40,10 @@ test('an arrow that nobody needs any more is told', () => {
     'The arrow from payments to platform is not needed any more.',
   ]);
 });
+
+test('the server does not import the command line, not even at its top', () => {
+  const path = 'apps/server/main.ts';
+  assert.deepEqual(wallFaults([...files, { path, text: "import { d } from '../staff/d.ts';" }], allowed), [
+    'apps/server/main.ts: the server does not import the command line.',
+  ]);
+});

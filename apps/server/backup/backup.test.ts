@@ -30,10 +30,9 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { freePort } from '../../../tools/local/ports.ts';
+import { backupCommand, restoreCommand } from '../../staff/backup.ts';
 import type { Config } from '../platform/config/config.ts';
 import { migrate, readMigrations } from '../platform/database/migrate.ts';
-import { backupCommand } from './backupCommand.ts';
-import { restoreCommand } from './restoreCommand.ts';
 
 const installed = serverOnInstalledPostgres();
 const { run } = installed;

@@ -9,11 +9,10 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { backupCommand, restoreCommand } from '../../staff/backup.ts';
 import type { Config } from '../platform/config/config.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
-import { backupCommand } from './backupCommand.ts';
 import { readManifest } from './manifest.ts';
-import { restoreCommand } from './restoreCommand.ts';
 
 const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);

@@ -31,7 +31,7 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
   const manifest = await readManifest(folder);
   if (manifest.copy)
     throw new BackupFault(
-      'The backup is a copy of the database folder of `npm start`: restore it by npm run operator, without DATABASE_URL, on a machine such as that.',
+      'The backup is a copy of the database folder of `npm start`: restore it without DATABASE_URL, on a machine such as that.',
     );
   await examineMigrations(manifest);
   const major = await ask(databaseUrl, async (client) => {

@@ -13,9 +13,8 @@ import {
 } from '../../../tests/harness/backups.ts';
 import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { backupCommand, restoreCommand } from '../../staff/backup.ts';
 import { migrate } from '../platform/database/migrate.ts';
-import { backupCommand } from './backupCommand.ts';
-import { restoreCommand } from './restoreCommand.ts';
 
 const installed = serverOnInstalledPostgres();
 const { run } = installed;

@@ -13,15 +13,16 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
 import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { certificateCommand } from '../../staff/certificate.ts';
 import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { certificateCommand } from './certificateCommand.ts';
 
 const server = await sharedServer();
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
@@ -195,10 +196,6 @@ test('a name in letters that the typeface has not is told to the member and once
   const { client, uuid, papers } = await member({ firstName: 'محمد', lastName: 'Ali' });
   const { database } = server.deps;
   await database.deleteFrom('staff_notice').where('session_uuid', '=', uuid).execute();
-  await database
-    .insertInto('staff_notice')
-    .values({ kind: 'perhaps_twice', session_uuid: uuid, message: 'A notice about something else.' })
-    .execute();
   const { problem } = (await papers())!;
   assert.match(
     problem!,
@@ -208,13 +205,10 @@ test('a name in letters that the typeface has not is told to the member and once
     const { status, message } = await file(client, name, uuid);
     assert.deepEqual([status, message], [409, problem]);
   }
-  const told = await sql<{ message: string }>`
-    select message from staff_notice where session_uuid = ${uuid} and kind = 'certificate_name'`.execute(
-    server.deps.database,
-  );
-  assert.equal(told.rows.length, 1);
-  assert.match(told.rows[0]!.message, /operator -- certificate .+ --name/);
-  assert.doesNotMatch(told.rows[0]!.message, /Ali/, 'a notice names nobody');
+  const [told, ...more] = await toldStaff(server, { uuid, kind: 'certificate_name' });
+  assert.deepEqual(more, []);
+  assert.match(told!, /operator -- certificate .+ --name/);
+  assert.doesNotMatch(told!, /Ali/, 'a notice names nobody');
   const { text } = (await client.call('getPressRelease', { params: { uuid } })).data;
   assert.match(text, /^محمد Ali Admitted/m);
 });

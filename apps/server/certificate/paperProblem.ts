@@ -1,9 +1,7 @@
-import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { hasProgramme, unprintable } from './member.ts';
 
-/** The kind of the notice to staff. */
-const KIND = 'certificate_name';
 const MOST_NAMED = 10;
 
 /** Returns a sentence for the member why no paper can be made; null if papers can be made. */
@@ -37,12 +35,8 @@ async function nameProblem(
 ): Promise<string | null> {
   const letters = await missingLetters(deps, name);
   if (letters === null) return null;
-  const message = `The certificate of join ${uuid} cannot be printed: its typeface has no ${letters}. Make it by hand, or ask the member how the name is written in Latin, Greek or Cyrillic letters: npm run operator -- certificate ${uuid} --name "NAME" FILE.pdf`;
-  await sql`
-    insert into staff_notice (kind, session_uuid, message) select ${KIND}, ${uuid}, ${message}
-    where not exists (select from staff_notice where kind = ${KIND} and session_uuid = ${uuid})`.execute(
-    deps.database,
-  );
+  const notice = { kind: 'certificate_name', subject: uuid, params: { letters } } as const;
+  await tellStaff(deps.database, { ...notice, remedy: { do: 'print certificate', uuid } }, { once: true });
   return `${cannotPrint(letters)} We have been told, and will write to you; or write to ${deps.society.society.supportEmail} how your name should stand.`;
 }
 

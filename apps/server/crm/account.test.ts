@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
-import { printed, runCommand } from '../../../tests/harness/runCommand.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
+import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { personEraseCommand } from '../privacy/eraseCommand.ts';
+import { accountCommand, syncCommand } from '../../staff/contacts.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { tellNobody } from '../providers/trouble.ts';
-import { accountCommand, syncCommand } from './commands.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { noBudget } from './hubspot/budget.ts';
@@ -68,10 +69,9 @@ test('with a token of another account no contact counts as deleted, none is crea
 
   assert.deepEqual(await rows(), before);
   assert.equal((await hubspot.listContacts(null)).ids.length, 0);
-  const { rows: notices } = await sql<{ message: string }>`
-    select message from staff_notice where kind = 'other_hubspot_account'`.execute(server.background);
+  const notices = await toldStaff(server, { kind: 'other_hubspot_account' });
   assert.equal(notices.length, 1);
-  assert.match(notices[0]!.message, sentence);
+  assert.match(notices[0]!, sentence);
 
   const shown = await runCommand(t, elsewhere, accountCommand, []);
   assert.deepEqual(
@@ -80,9 +80,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   );
   const wrong = await runCommand(t, elsewhere, accountCommand, ['24000001']);
   assert.match(wrong.out, /^The token is of the HubSpot account 24000002\.\nUsage: /);
-  const asked = await printed(t, () =>
-    accountCommand.run(['24000002'], { ...elsewhere, database: elsewhere.background }),
-  );
+  const asked = await printed(t, () => accountCommand.run(['24000002'], wiredForStaff(elsewhere)));
   assert.deepEqual([asked.code, asked.out], [1, 'Nothing was changed: say yes, or give --yes.\n']);
   const moved = await runCommand(t, elsewhere, accountCommand, ['24000002']);
   assert.deepEqual(

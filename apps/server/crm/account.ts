@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import type { Remedy } from '#core/remedy.ts';
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { endNotices, tellStaff } from '../notices/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
 import type { HubspotClient } from './hubspot/client.ts';
@@ -17,9 +18,14 @@ export async function requireSameAccount({
 }: Pick<Deps, 'database' | 'hubspot'>): Promise<void> {
   const { kept, present } = await accountsOf(database, hubspot);
   if (present === null || kept === present) return;
-  const message = `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${present}, and the contacts in this database are of account ${kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${kept}, and restart the servers. If the society has moved to account ${present}: npm run operator -- contacts account ${present}`;
-  await tellStaff(database, null, 'other_hubspot_account', message);
-  throw new OtherAccount(message);
+  const remedy: Remedy = { do: 'move to HubSpot account', account: present };
+  await tellStaff(database, {
+    kind: 'other_hubspot_account',
+    subject: null,
+    params: { kept, present },
+    remedy,
+  });
+  throw new OtherAccount(kept, present);
 }
 
 /** The ids of the HubSpot account of this database's contacts, and of the account of the token; null if HubSpot does not tell. */
@@ -32,7 +38,16 @@ export async function accountsOf(
   return { kept: await sharedValue(database, HUBSPOT_ACCOUNT, () => present), present };
 }
 
-/** Makes another HubSpot account the one of this database's contacts. Contacts that are not there will count as deleted. */
-export async function changeAccount(database: Database, account: string): Promise<void> {
-  await sql`update secret set value = ${account} where name = ${HUBSPOT_ACCOUNT}`.execute(database);
+/**
+ * Makes another HubSpot account the one of this database's contacts. Contacts that are not there will count as deleted. Changes nothing,
+ * and returns false, if the contacts are not of the account `from` any more.
+ */
+export async function changeAccount(database: Database, from: string, account: string): Promise<boolean> {
+  const { rows } = await sql`
+    update secret set value = ${account} where name = ${HUBSPOT_ACCOUNT} and value = ${from} returning name`.execute(
+    database,
+  );
+  if (rows.length === 0) return false;
+  await endNotices(database, ['other_hubspot_account']);
+  return true;
 }

@@ -7,9 +7,9 @@ import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { failedCommand, retryCommand } from '../../staff/contacts.ts';
+import { noticesCommand } from '../../staff/notices.ts';
 import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
-import { noticesCommand } from '../notices/noticesCommand.ts';
-import { failedCommand, retryCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEachIn(import.meta.filename, async () => {

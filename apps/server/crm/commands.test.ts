@@ -15,7 +15,13 @@ import { sharedServer, startTestServer } from '../../../tests/harness/testServer
 import { until } from '../../../tests/harness/until.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
+import {
+  diffCommand,
+  failedCommand,
+  retryCommand,
+  statusCommand,
+  syncCommand,
+} from '../../staff/contacts.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 let server = await sharedServer();

@@ -157,6 +157,6 @@ export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {
 function refusalOfNameless({ personId, uuid }: Delivery): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
   if (uuid === null) return { personId, reason };
-  const message = `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- person merge ${uuid} CONTACT`;
-  return { personId, reason, notice: { kind: 'contact_gone', uuid, message } };
+  const remedy = { do: 'retry at HubSpot', uuid } as const;
+  return { personId, reason, notice: { kind: 'contact_gone', subject: uuid, params: {}, remedy } };
 }

@@ -11,13 +11,13 @@ import { details, openIntent, payByCard, payOrder } from '../../../tests/harness
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsRejectCommand } from '../documents/commands.ts';
-import { ordersListCommand } from '../fulfilment/commands.ts';
+import { diffCommand } from '../../staff/contacts.ts';
+import { documentsRejectCommand } from '../../staff/documents.ts';
+import { ordersListCommand } from '../../staff/orders.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { diffCommand } from './commands.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */

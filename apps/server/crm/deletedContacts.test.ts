@@ -18,9 +18,9 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
+import { failedCommand, retryCommand } from '../../staff/contacts.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { failedCommand, retryCommand } from './commands.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { contactFields } from '#core/contact.ts';
 import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
+import type { Notice } from '#core/notice.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
@@ -125,19 +126,12 @@ function asShown(row: Delivery): Delivery {
   return { ...row, uuid: named?.uuid ?? null, sent: { ...row.sent, ...shown } };
 }
 
-/** A notice to staff about a join. */
-export interface JoinNotice {
-  kind: string;
-  uuid: string;
-  message: string;
-}
-
 /** A delivery that HubSpot has taken: what was written, what it has of us now, and notices. */
 export interface Delivered {
   row: Delivery;
   properties: Record<string, string>;
   sent: CrmValues;
-  notices: JoinNotice[];
+  notices: Notice[];
 }
 
 /**
@@ -193,8 +187,7 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       update person set is_member = is_member and not is_status_told, email = coalesce(known.email, person.email),
         profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
       from known where person.id = known.id`.execute(trx);
-    for (const { uuid, kind, message } of done.flatMap(({ notices }) => notices))
-      await tellStaff(trx, uuid, kind, message);
+    for (const notice of done.flatMap(({ notices }) => notices)) await tellStaff(trx, notice, { once: true });
     await sql`
       with ${locked(done.map(({ row }) => row))}
       update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,
@@ -208,7 +201,7 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
 export interface Refused {
   personId: number;
   reason: string;
-  notice?: JoinNotice;
+  notice?: Notice;
 }
 
 /** With this begins the reason of who names a contact that HubSpot never had. */
@@ -223,8 +216,7 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
       update crm_delivery set refusal = refused.reason
       from json_to_recordset(${JSON.stringify(refused)}::json) as refused ("personId" bigint, reason text) join locked on person_id = "personId"
       where crm_delivery.person_id = "personId"`.execute(trx);
-    for (const { notice } of refused)
-      if (notice) await tellStaff(trx, notice.uuid, notice.kind, notice.message);
+    for (const { notice } of refused) if (notice) await tellStaff(trx, notice);
   });
 }
 

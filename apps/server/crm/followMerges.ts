@@ -47,8 +47,7 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
       with former as (delete from crm_delivery where person_id = ${from} returning sent)
       insert into crm_delivery (person_id, sent) select ${into}, sent from former
       on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
-    const begin = `Contact ${old} was merged into ${present} in HubSpot, and both hold`;
-    for (const held of twice) await tellOfHeldTwice(trx, 'merged_contacts', held, begin, ' bought here,');
+    for (const held of twice) await tellOfHeldTwice(trx, held, { merged: old, into: present });
   }
   const remaining = sql`(select unnest(${rows.map(({ into }) => into)}::bigint[]))`;
   // Of a member all that was bought is compared with what HubSpot has kept of the two, as after a payment of which it was not told.

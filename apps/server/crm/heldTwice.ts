@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import type { Notice } from '#core/notice.ts';
 import type { Held, HeldTwice } from '#core/people.ts';
-import { giveBackCommand } from '#core/refunds.ts';
+import { giveBack } from '#core/remedy.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /** Returns by which joins a person holds something. */
@@ -12,22 +14,18 @@ export async function heldBy(database: Kysely<Tables>, personId: number): Promis
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same types of membership, which are named between the texts `begin`
- * and `bought`, with the command that refunds the join `uuid`. The same joins get only one notice, whatever its `kind`.
+ * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one notice,
+ * whatever they became one by.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,
-  kind: string,
   { uuid, types, others }: HeldTwice,
-  begin: string,
-  bought = '',
+  by: Notice<'held_twice'>['params']['by'],
 ): Promise<void> {
-  const what = types.map((type) => `a ${type.replace('_', ' ')}`).join(' and ');
-  const joins = `by the joins ${[...others, uuid].join(' and ')}. Give one of them back: ${giveBackCommand(uuid, types)}`;
-  await sql`
-    insert into staff_notice (kind, session_uuid, message)
-    select ${kind}, ${uuid}, ${`${begin} ${what}${bought} ${joins}`}
-    where not exists (select from staff_notice where session_uuid = ${uuid} and right(message, ${joins.length}) = ${joins})`.execute(
-    trx,
-  );
+  const { rows } = await sql`
+    select from staff_notice where kind = 'held_twice' and session_uuid = ${uuid}
+      and params @> ${JSON.stringify({ types, others })}::jsonb`.execute(trx);
+  if (rows.length > 0) return;
+  const params = { types, others, by };
+  await tellStaff(trx, { kind: 'held_twice', subject: uuid, params, remedy: giveBack(uuid, types) });
 }

@@ -19,11 +19,11 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { noticesCommand } from '../notices/noticesCommand.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
+import { noticesCommand } from '../../staff/notices.ts';
+import { mergeCommand } from '../../staff/people.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
 import { keepContacts } from './followContacts.ts';
 import { type ContactMerge, moveContacts } from './followMerges.ts';
 

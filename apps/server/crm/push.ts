@@ -69,6 +69,6 @@ async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
 function plan({ society }: Deps, row: Delivery, present: CrmContact['properties']): Delivered {
   const { fields } = society.crm;
   const paid = row.mayHaveBeenMember ? paidByMember(fields, row, present) : null;
-  const notices = paid ? [{ uuid: paid.uuid, ...memberAlready(paid.uuid, row.contactId!) }] : [];
+  const notices = paid ? [memberAlready(paid.uuid, row.contactId!)] : [];
   return { row, ...project(fields, row, present), notices };
 }

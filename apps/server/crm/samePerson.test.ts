@@ -24,12 +24,12 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { failedCommand, retryCommand } from '../../staff/contacts.ts';
+import { mergeCommand } from '../../staff/people.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { failedCommand, retryCommand } from './commands.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 

@@ -23,8 +23,8 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
 import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
+import { mergeCommand } from '../../staff/people.ts';
 
 /** These tests are about an email that several joins have: siblings, who pays again, and whose email HubSpot has at another contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });

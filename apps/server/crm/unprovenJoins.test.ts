@@ -9,8 +9,8 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
-import { diffCommand } from './commands.ts';
+import { diffCommand } from '../../staff/contacts.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person. */

@@ -36,8 +36,10 @@ export async function write(deps: Deps, planned: readonly Delivered[]): Promise<
     try {
       const again = (await existingBeside(deps, rest)) ?? (await send(deps, [rest])).get(markOf(rest.row));
       if (again?.kind === 'written' && outcome && uuid !== null) {
-        const message = isTaken ? emailTaken(uuid, contactId, outcome.id) : emailRefused(uuid, again.id);
-        rest.notices = [...rest.notices, { kind: 'email_refused', uuid, message }];
+        const params = isTaken
+          ? { contactId, isTaken, other: outcome.id }
+          : { contactId: again.id, isTaken, other: null };
+        rest.notices = [...rest.notices, { kind: 'email_refused', subject: uuid, params, remedy: null }];
       }
       sent.push({ change: rest, outcome: again });
     } catch (error) {
@@ -66,15 +68,6 @@ function send({ hubspot }: Deps, changes: readonly Delivered[]): Promise<Map<str
   return writes.some(({ id }) => id === null)
     ? hubspot.createContacts(writes)
     : hubspot.updateContacts(writes);
-}
-
-function emailRefused(uuid: string, contactId: string): string {
-  return `HubSpot does not take the email of join ${uuid}. All else of it is in contact ${contactId}: correct the email there.`;
-}
-
-function emailTaken(uuid: string, contactId: string, otherId: string | null): string {
-  const other = otherId === null ? 'another contact' : `contact ${otherId}`;
-  return `The email of join ${uuid} was corrected, and HubSpot knows ${other} by it. All else of the join is in contact ${contactId}: if it is one person, merge the two in HubSpot.`;
 }
 
 /**

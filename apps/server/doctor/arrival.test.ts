@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { diagnose } from '../../staff/doctor.ts';
 import { askArrival, CLAIMED_ADDRESS, doctorToken, isDoctorToken } from './arrival.ts';
-import { diagnose } from './doctorCommand.ts';
 
 const SECRET = 'a secret of this installation, 32+';
 

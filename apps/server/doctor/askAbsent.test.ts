@@ -9,7 +9,7 @@ import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import { diagnose } from './doctorCommand.ts';
+import { diagnose } from '../../staff/doctor.ts';
 
 const server = await sharedServer();
 

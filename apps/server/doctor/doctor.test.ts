@@ -13,13 +13,13 @@ import { control, forgetRequests, requestsTo } from '../../../tests/harness/prov
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { diagnose } from '../../staff/doctor.ts';
 import type { Config } from '../platform/config/config.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
-import { diagnose } from './doctorCommand.ts';
 
 // All tests use this one server. The accounts at its stand-ins are reset before each test. The doctor itself changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
@@ -294,7 +294,7 @@ test('a database that is down, empty, or of a newer version is found without tou
     const before = await asReal({ databaseUrl: empty.href });
     assert.match(
       before.report,
-      /ok +Database: Reachable, and not at this version yet: \d+ migrations? waits?\. .*operator -- migrate\./,
+      /ok +Database: Reachable, and not at this version yet: \d+ migrations? waits?\. .*operator -- migrate$/m,
     );
     assert.deepEqual(
       (await asReal({ databaseUrl: empty.href })).report,

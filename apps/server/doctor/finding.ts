@@ -1,18 +1,20 @@
+import type { Remedy } from '#core/remedy.ts';
 import type { Answer } from '../providers/answer.ts';
 
-/** The result of one check. If something is missing, `text` also says what to do. */
+/** The result of one check. If something is missing, `text` also says what to do, and `remedies` what of ours helps. */
 export interface Finding {
   standing: 'ok' | 'missing' | 'could not be checked';
   about: string;
   text: string;
+  remedies: readonly Remedy[];
 }
 
-type Say = (text: string) => Finding;
+type Say = (text: string, ...remedies: Remedy[]) => Finding;
 
 export const about = (subject: string): { ok: Say; missing: Say; unknown: Say } => ({
-  ok: (text) => ({ standing: 'ok', about: subject, text }),
-  missing: (text) => ({ standing: 'missing', about: subject, text }),
-  unknown: (text) => ({ standing: 'could not be checked', about: subject, text }),
+  ok: (text, ...remedies) => ({ standing: 'ok', about: subject, text, remedies }),
+  missing: (text, ...remedies) => ({ standing: 'missing', about: subject, text, remedies }),
+  unknown: (text, ...remedies) => ({ standing: 'could not be checked', about: subject, text, remedies }),
 });
 
 export function isForbidden(answer: Answer<unknown>): boolean {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
+import { remedySentence } from '../../staff/sentences/failures.ts';
 import { neededProperties as neededBy } from '../crm/hubspot/properties.ts';
 import { type Endpoint, stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
@@ -113,10 +114,11 @@ const dkim = { selectors: ['default', 'google'], isSet: false, found: { said: nu
 const endpoints = (...changes: Partial<Endpoint>[]) =>
   stripe({ endpoints: { said: changes.map((change) => ({ ...endpoint, ...change })) } });
 
+/** Returns the findings about something, as staff read them. */
 function found(change: Partial<Facts>, about: string): [Finding['standing'], string][] {
   return findingsOf({ ...live, ...change })
     .filter((finding) => finding.about === about)
-    .map(({ standing, text }) => [standing, text]);
+    .map(({ standing, text, remedies }) => [standing, text + remedySentence(...remedies)]);
 }
 
 test('a connection to the database needs TLS where it leaves the private network', () => {
@@ -542,7 +544,7 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     },
     'HubSpot rules',
     'missing',
-    /^A rule in HubSpot wants phone\. It holds up 3 joins; afterwards: .*And 1 more/,
+    /^A rule in HubSpot wants phone\. It holds up 3 joins, until they are sent again\. And 1 more\. Afterwards: .*contacts failed$/,
   ],
   ['rules of which nothing is known', { ruleRefusals: down }, 'HubSpot rules', unknown, /not known/],
   [

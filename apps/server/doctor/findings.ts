@@ -110,7 +110,8 @@ function ofDatabase(answer: Facts['database']): Finding {
   const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
   return mayMigrate
     ? database.ok(
-        `Reachable, and not at this version yet: ${files}. The start of a server runs ${waiting === 1 ? 'it' : 'them'}, and so does npm run operator -- migrate.`,
+        `Reachable, and not at this version yet: ${files}. The start of a server runs ${waiting === 1 ? 'it' : 'them'}.`,
+        { do: 'migrate' },
       )
     : database.missing(
         `${files}, and the user of DATABASE_URL may not make tables. Grant it CREATE on the schema.`,
@@ -201,6 +202,6 @@ function ofEncryption({ hasDocumentKey, keys, mode }: Facts): Finding {
   const encryption = about('Document key');
   if (hasDocumentKey)
     return encryption.ok('DOCUMENT_KEY is set: documents are encrypted, also before they are whole.');
-  const text = 'Documents are not encrypted. Set DOCUMENT_KEY: npm run operator -- rotate document-key';
-  return keys.live || mode === 'live' ? encryption.missing(text) : encryption.ok(text);
+  const say = keys.live || mode === 'live' ? encryption.missing : encryption.ok;
+  return say('Documents are not encrypted. Set DOCUMENT_KEY.', { do: 'set document key' });
 }

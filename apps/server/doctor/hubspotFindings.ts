@@ -79,6 +79,7 @@ export function ofHubspot({
       ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
       : fields.missing(
           `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; their types: docs/reference.md, "HubSpot's properties". ${lackingMeans(absent, laterProperties)}`,
+          ...(areLater(absent, laterProperties) ? [] : [{ do: 'retry at HubSpot', uuid: null } as const]),
         ),
   ];
 }
@@ -97,7 +98,9 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
       'No join is refused by one. They are not listed: look at Settings, Objects, Contacts, Create Record for what every new contact must have.',
     );
   return rules.missing(
-    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}; afterwards: npm run operator -- contacts retry all${said.length > 1 ? `. And ${said.length - 1} more: npm run operator -- contacts failed` : ''}`,
+    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}, until they are sent again.${said.length > 1 ? ` And ${said.length - 1} more.` : ''}`,
+    { do: 'retry at HubSpot', uuid: null },
+    ...(said.length > 1 ? [{ do: 'look at what HubSpot refuses' } as const] : []),
   );
 }
 
@@ -106,9 +109,13 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
  * the properties that joins can do without.
  */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
-  return absent.every((name) => later.includes(name))
+  return areLater(absent, later)
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
-    : 'Until then HubSpot refuses joins that write there; afterwards: npm run operator -- contacts retry all';
+    : 'Until then HubSpot refuses joins that write there; afterwards they must be sent again.';
+}
+
+function areLater(absent: readonly string[], later: readonly string[]): boolean {
+  return absent.every((name) => later.includes(name));
 }
 
 /** Compares the token's account with the account whose contacts the database has. No finding if one of them is not known. */
@@ -119,7 +126,8 @@ function ofAccount(present: Facts['hubspot']['account'], kept: Facts['keptAccoun
     present.said === kept.said
       ? account.ok(`It is ${kept.said}, as before.`)
       : account.missing(
-          `HUBSPOT_ACCESS_TOKEN is of account ${present.said}, and the contacts in the database are of ${kept.said}. Set a key of account ${kept.said}. If the society has moved: npm run operator -- contacts account ${present.said}`,
+          `HUBSPOT_ACCESS_TOKEN is of account ${present.said}, and the contacts in the database are of ${kept.said}. Set a key of account ${kept.said}. If the society has moved, say so.`,
+          { do: 'move to HubSpot account', account: present.said },
         ),
   ];
 }

@@ -128,7 +128,8 @@ function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }:
         ? webhook.ok('The local start tells the stand-in directly where to send. A real account needs one.')
         : isPublic(publicUrl)
           ? webhook.missing(
-              `None is registered for ${webhookUrls[0]}. npm run operator -- setup makes it, with API version ${stripeApiVersion} and its events.`,
+              `None is registered for ${webhookUrls[0]}. It needs API version ${stripeApiVersion} and its events.`,
+              { do: 'set up' },
             )
           : webhook.unknown(
               `Stripe cannot reach ${publicUrl}. Forward to it: stripe listen --forward-to ${webhookUrls[0]}; STRIPE_WEBHOOK_SECRET is what that prints.`,
@@ -175,7 +176,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
   const trouble = domain.said ? troubleOf(domain.said) : 'is not registered';
   return trouble === null
     ? applePay.ok(`${host} is registered and active.`)
-    : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
+    : applePay.missing(`${host} ${trouble}. By hand: ${DOMAINS_PAGE}.`, { do: 'set up' });
 }
 
 /** Reports whether the account offers Link. The card forms switch Link off in either case: Link may pay by a bank account under the name of a card. */

@@ -18,16 +18,16 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { storyCommand } from '../story/storyCommand.ts';
-import { attachDue } from './attachDocuments.ts';
 import {
   documentsAcceptCommand,
   documentsAddCommand,
   documentsDueCommand,
   documentsListCommand,
   documentsShowCommand,
-} from './commands.ts';
+} from '../../staff/documents.ts';
+import { storyCommand } from '../../staff/find.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { attachDue } from './attachDocuments.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' }, { hubspotLimits: 'off' });
 const { leavesNothing, rows, stored } = await uploadsTo(server);
@@ -210,7 +210,7 @@ test('the command line adds a transcript, and when it is broken off meanwhile th
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      join(import.meta.dirname, '../operator.ts'),
+      join(import.meta.dirname, '../../staff/operator.ts'),
       'documents',
       'add',
       uuid,

@@ -1,11 +1,12 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Deps } from '../deps.ts';
+import { Failed } from '../platform/failed.ts';
 import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 import { takeTranscript } from './uploadTranscript.ts';
 
 /** Thrown if the path that staff gave is not that of a file. The message is a sentence for staff. */
-export class NotAFile extends Error {}
+export class NotAFile extends Failed {}
 
 /**
  * Adds a file of this machine, such as the attachment of an email, as a transcript of a join: under the same conditions and after

@@ -12,12 +12,12 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, retryCommand, statusCommand } from '../crm/commands.ts';
-import { mergeCommand } from '../people/mergeCommands.ts';
+import { failedCommand, retryCommand, statusCommand } from '../../staff/contacts.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
+import { mergeCommand } from '../../staff/people.ts';
 import { applyRetention } from '../privacy/retention.ts';
 import { readFigures } from '../watch/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEachIn(import.meta.filename, async () => {

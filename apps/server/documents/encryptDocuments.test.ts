@@ -15,15 +15,15 @@ import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.t
 import { onlyLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { commands } from '../commands.ts';
-import { commandNamed } from '../platform/command.ts';
+import { commandNamed } from '../../staff/command.ts';
+import { commands } from '../../staff/commands.ts';
+import { documentsEncryptCommand } from '../../staff/keys.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { NotStored } from '../providers/storage/storage.ts';
-import { documentsEncryptCommand } from './encryptCommand.ts';
 import { encryptDocument } from './encryptDocuments.ts';
 
 const OLD = '0f'.repeat(32);
@@ -172,7 +172,7 @@ async function killedInTheMiddle(server: TestServer, keys: Record<string, string
   const held = notCurrent[Math.floor(notCurrent.length / 2)]!;
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, '../operator.ts'), 'documents', 'encrypt'],
+    [join(import.meta.dirname, '../../staff/operator.ts'), 'documents', 'encrypt'],
     { env: settingsOf(withSettings(server, keys)), stdio: 'ignore' },
   );
   const ended = once(child, 'exit');

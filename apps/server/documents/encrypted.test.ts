@@ -9,18 +9,18 @@ import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { docx, pdf } from '../../../tests/harness/documents.ts';
 import { control } from '../../../tests/harness/providers.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { blob, postPdf } from '../../../tests/harness/uploads.ts';
-import { personExportCommand } from '../privacy/exportCommand.ts';
+import { documentsFetchCommand, documentsUnknownCommand } from '../../staff/documents.ts';
+import { personExportCommand } from '../../staff/privacy.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
-import { documentsFetchCommand } from './commands.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
-import { documentsUnknownCommand } from './unknownCommand.ts';
 
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);
@@ -97,11 +97,7 @@ async function attach(server: TestServer): Promise<string[]> {
   return files.map(({ bytes }) => bytes);
 }
 
-const notices = async (server: TestServer) =>
-  (
-    await sql<{ message: string }>`
-      select message from staff_notice where kind = 'unreadable_document'`.execute(server.deps.database)
-  ).rows.map(({ message }) => message);
+const notices = (server: TestServer) => toldStaff(server, { kind: 'unreadable_document' });
 
 for (const where of ['in a folder', 'in a bucket'])
   test(`${where}, a document is never on a disk as it is, and whoever is to read it reads it`, async (t) => {

@@ -21,18 +21,18 @@ import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { compose } from '../letters/compose.ts';
-import { readLetter } from '../letters/takeLetter.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { giveBack } from '../refunds/giveBack.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { refundAssignCommand } from '../settlement/refundCommands.ts';
 import {
   documentsDueCommand,
   documentsListCommand,
   documentsRejectCommand,
   documentsShowCommand,
-} from './commands.ts';
+} from '../../staff/documents.ts';
+import { refundAssignCommand } from '../../staff/refunds.ts';
+import { compose } from '../letters/compose.ts';
+import { readLetter } from '../letters/takeLetter.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { giveBack } from '../refunds/giveBack.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 
 const server = await sharedServer();
 

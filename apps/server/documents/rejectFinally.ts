@@ -1,20 +1,23 @@
 import { type Kysely, sql } from 'kysely';
-import { assignCommand, isUnassigned } from '#core/dashboardRefunds.ts';
+import { isUnassigned } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipType } from '#core/product.ts';
 import {
   counts,
   disputedSentence,
   isHeld,
-  operatorRefund,
   type PaidOrder,
   planRefund,
   type RefundPlan,
   standingsAfter,
 } from '#core/refunds.ts';
+import { giveBack as giveMembershipBack } from '#core/remedy.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { type Given, giveBack, givenOf } from '../refunds/giveBack.ts';
 import { othersOfPayer } from '../refunds/membershipStanding.ts';
 import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
 import {
@@ -69,7 +72,7 @@ export async function rejectFinally(
   const join = await proofJoin(deps.database, uuid);
   const joins = [join, ...(await upgradesByLink(deps.database, join))];
   for (const each of joins) await followJoin(deps, each);
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const paid = await lockPaid(deps, trx, joins);
     const verdict = { review: 'rejected', reason } as const;
     const transcripts = await lockTranscripts(trx, [uuid, join]);
@@ -88,7 +91,7 @@ export async function rejectFinally(
     });
     const standings = standingsAfter(orders, plan);
     const kept = orders.find((_, index) => isHeld(standings[index]!));
-    if (kept) throw new NotRefundable(whyKept(kept, join));
+    if (kept) throw whyKept(kept, join);
     if (seen) mustBeSeen(seen.plan, plan);
     const preview = await previewRefund(deps, trx, orders, plan);
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
@@ -97,6 +100,24 @@ export async function rejectFinally(
     const others = await othersOfPayer(trx, join);
     return { reviewed, sentence: finalRejection({ isReturned }), plan, preview, promised, others };
   });
+}
+
+/**
+ * Like {@link rejectFinally}, and makes the refunds at Stripe. If Stripe does not answer, they stay due, and a background task retries
+ * them. `given` is their outcome.
+ */
+export async function rejectAndGiveBack(
+  deps: Deps,
+  uuid: string,
+  reason: RejectionReason,
+  { seen }: { seen?: FinalRejection | undefined } = {},
+): Promise<FinalRejection & { given: Given }> {
+  const rejection = await rejectFinally(deps, uuid, reason, { seen });
+  for (const { intentId } of rejection.plan.refunds)
+    await giveBack(deps, intentId).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
+  return { ...rejection, given: await givenOf(deps, rejection.promised) };
 }
 
 /**
@@ -117,16 +138,27 @@ function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
   );
 }
 
-function whyKept(order: PaidOrder, uuid: string): string {
+function whyKept(order: PaidOrder, uuid: string): NotRefundable {
   const lost = order.refunds.find((refund) => refund.isDispute && counts(refund));
   if (order.dispute === 'lost' && lost)
-    return `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again: ${assignCommand(lost.uuid)}`;
+    return new NotRefundable(
+      `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again.`,
+      { do: 'assign refund', refund: lost.uuid },
+    );
   if (order.dispute === 'open')
-    return `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`;
+    return new NotRefundable(
+      `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`,
+    );
   const unassigned = order.refunds.find(isUnassigned);
   if (unassigned)
-    return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
-  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back, which ends it: ${operatorRefund(uuid)}`;
+    return new NotRefundable(
+      `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again.`,
+      { do: 'assign refund', refund: unassigned.uuid },
+    );
+  return new NotRefundable(
+    `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. Giving all of it back ends it.`,
+    giveMembershipBack(uuid, ['membership']),
+  );
 }
 
 /**

@@ -9,18 +9,18 @@ import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
-import { readLetter } from '../letters/takeLetter.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refusalsOf } from '../privacy/underWay.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { storyCommand } from '../story/storyCommand.ts';
 import {
   documentsAcceptCommand,
   documentsDueCommand,
   documentsListCommand,
   documentsRejectCommand,
   documentsShowCommand,
-} from './commands.ts';
+} from '../../staff/documents.ts';
+import { storyCommand } from '../../staff/find.ts';
+import { readLetter } from '../letters/takeLetter.ts';
+import { applyRetention } from '../privacy/retention.ts';
+import { refusalsOf } from '../privacy/underWay.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { NothingToDecide, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();

@@ -4,7 +4,9 @@ import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { isProof, isUnseen } from '../session/proof.ts';
@@ -13,7 +15,7 @@ import { proofJoin } from './proofJoin.ts';
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
 /** Thrown if there is nothing to decide on a join's transcripts. The message is a sentence for staff with the reason. */
-export class NothingToDecide extends Error {}
+export class NothingToDecide extends Failed {}
 
 /** The effects of a decision that was made or, with `isTrial`, would be made. */
 export interface Reviewed {
@@ -38,7 +40,7 @@ export async function reviewTranscripts(
   { isTrial = false } = {},
 ): Promise<Reviewed> {
   const join = await proofJoin(deps.database, uuid);
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     // Locks the join before its documents. A refund locks them in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     const transcripts = await lockTranscripts(trx, [uuid, join]);

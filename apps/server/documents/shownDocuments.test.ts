@@ -13,15 +13,15 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
 import {
   documentsAcceptCommand,
   documentsDueCommand,
   documentsFetchCommand,
   documentsRejectCommand,
   documentsShowCommand,
-} from './commands.ts';
+} from '../../staff/documents.ts';
+import { applyRetention } from '../privacy/retention.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 
 const server = await sharedServer();
 const { upload, uploaded } = transcriptsOn(server);

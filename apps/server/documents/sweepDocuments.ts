@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { endNotices, tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 
@@ -37,13 +37,11 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   if (removed > 0) deps.log.warn({ removed }, 'unfinished uploads were removed');
   let unknown = 0;
   for await (const _ of unknownDocuments(deps)) unknown++;
-  if (unknown > 0)
-    await tellStaff(
-      deps.database,
-      null,
-      'unknown_documents',
-      `The storage has ${unknown} ${unknown === 1 ? 'document' : 'documents'} that this database does not know: was it restored from a backup? npm run operator -- documents unknown`,
-    );
+  if (unknown === 0) await endNotices(deps.database, ['unknown_documents']);
+  else {
+    const notice = { kind: 'unknown_documents', subject: null, params: { count: unknown } } as const;
+    await tellStaff(deps.database, { ...notice, remedy: { do: 'look at unknown documents' } });
+  }
   return removed;
 }
 

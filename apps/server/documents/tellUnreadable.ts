@@ -2,11 +2,12 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
 
-/** Logs that a document cannot be read, and gives staff a notice, at most once a day for each cause. */
+/** Logs that a document cannot be read, and gives staff a notice for each cause. */
 export async function tellUnreadable(
   { database, log }: Pick<Deps, 'database' | 'log'>,
   err: DocumentFault,
 ): Promise<void> {
   log.error({ err }, 'a document cannot be read');
-  await tellStaff(database, null, 'unreadable_document', err.notice);
+  const params = { text: err.notice };
+  await tellStaff(database, { kind: 'unreadable_document', subject: null, params, remedy: null });
 }

@@ -5,17 +5,17 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { sql } from 'kysely';
 import { pdf as pdfOf } from '../../../tests/harness/documents.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { blob, pdf, uploadsTo } from '../../../tests/harness/uploads.ts';
+import { documentsUnknownCommand } from '../../staff/documents.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { openInspector } from './inspector.ts';
 import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
-import { documentsUnknownCommand } from './unknownCommand.ts';
 
 /** These tests are about failures during an upload: of the storage, the connection, the inspector and the virus scanner. */
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
@@ -83,9 +83,8 @@ test('a half-written upload is swept when it has rested for a day; a whole docum
   t.after(() => [young, 'not-ours.txt'].forEach((name) => void rmSync(join(storageDir, name))));
   assert.equal(await sweepDocuments(server.deps), 1);
   assert.deepEqual(stored(), [...kept, orphan, young, 'not-ours.txt'].sort());
-  const told = await sql<{ message: string }>`
-    select message from staff_notice where kind = 'unknown_documents'`.execute(server.deps.database);
-  assert.match(told.rows[0]!.message, /^The storage has 1 document that this database does not know/);
+  const [told] = await toldStaff(server, { kind: 'unknown_documents' });
+  assert.match(told!, /^The storage has 1 document that this database does not know/);
 
   const run = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
   const listed = [

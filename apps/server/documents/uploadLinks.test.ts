@@ -9,7 +9,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsRejectCommand } from './commands.ts';
+import { documentsRejectCommand } from '../../staff/documents.ts';
 
 const server = await sharedServer();
 

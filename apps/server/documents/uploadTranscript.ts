@@ -4,6 +4,7 @@ import type { Holding } from '#core/holding.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor, standingFor } from '../session/standing.ts';
@@ -51,7 +52,7 @@ export async function takeTranscript(
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const file = await store();
-  const isKept = await deps.database.transaction().execute(async (trx) => {
+  const isKept = await transaction(deps, async (trx) => {
     // Locks the join against a concurrent erasure. If the erasure was first, the join is gone, and no row is inserted. If the
     // erasure comes later, it also removes this document.
     const { rows } = await sql`

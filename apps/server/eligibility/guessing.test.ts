@@ -5,6 +5,7 @@ import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
@@ -298,28 +299,20 @@ test('however many addresses guess at once, few of them wait for HubSpot, and ne
 });
 
 test('staff are told while codes are being guessed, once an hour, by counts and never by address', async () => {
-  const notices = () =>
-    server.deps.database
-      .selectFrom('staff_notice')
-      .select(['id', 'message', 'created_at'])
-      .where('kind', '=', 'guessing')
-      .execute();
+  const notices = () => toldStaff(server, { kind: 'guessing' });
   await tellOfGuessing(server.deps);
   assert.deepEqual(await notices(), []);
   await Promise.all(codes('NOTICE', 30).map((code) => check(code)));
-  await server.deps.database
-    .insertInto('staff_notice')
-    .values({ kind: 'provider_trouble', message: 'A notice about something else.' })
-    .execute();
+  await writeNotice(server, 'A notice about something else.');
   await tellOfGuessing(server.deps);
   await tellOfGuessing(server.deps);
   const [told, ...more] = await notices();
   assert.deepEqual(more, []);
   assert.match(
-    told!.message,
+    told!,
     new RegExp(`^Invite codes are being guessed: ${LIMIT} wrong ones in the last hour from 1 address`),
   );
-  assert.doesNotMatch(told!.message, /198\.51|NOTICE/);
+  assert.doesNotMatch(told!, /198\.51|NOTICE/);
   await sql`update staff_notice set created_at = now() - interval '61 minutes'`.execute(server.deps.database);
   await tellOfGuessing(server.deps);
   assert.equal((await notices()).length, 2, 'it goes on');
@@ -379,9 +372,8 @@ test('of several addresses staff hear how many there are, and of the one that gu
     server.deps.database,
   );
   await tellOfGuessing(server.deps);
-  const told = await server.deps.database.selectFrom('staff_notice').select('message').execute();
   assert.match(
-    told.map(({ message }) => message).join(),
+    (await toldStaff(server)).join(),
     /: 6 wrong ones in the last hour from 3 addresses, 4 of them from one \(most of \)/,
   );
 });

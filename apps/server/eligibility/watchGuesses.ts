@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import { forgetCounts } from '../platform/http/limits.ts';
@@ -7,8 +8,6 @@ import { GUESSES } from './codeAttempts.ts';
 
 const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;
-/** The kind of the notices about guessing. */
-const GUESSING = 'guessing';
 /** An address is reported to staff once it has tried this share of the wrong codes that it may try. */
 const NOTED_SHARE = 0.25;
 
@@ -35,12 +34,21 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
     group by key having sum(count) > 0 order by 2 desc limit 1`.execute(deps.database);
   const most = rows[0];
   if (!most || (most.count < limit.count * NOTED_SHARE && most.total < limit.count)) return;
-  const from =
-    most.addresses === 1 ? '1 address' : `${most.addresses} addresses, ${most.count} of them from one`;
-  const message = `Invite codes are being guessed: ${most.total} wrong ones in the last hour from ${from} (${most.key.slice(0, 8)}). Codes that "npm run operator -- invitations mint" makes cannot be guessed; an address is kept waiting after ${limit.count} in ${limit.minutes} minutes. Whether it is a proxy's, which everybody shares: npm run operator -- doctor`;
-  await sql`
-    insert into staff_notice (kind, message) select ${GUESSING}, ${message}
-    where not exists (select from staff_notice where kind = ${GUESSING} and created_at > now() - interval '1 hour')`.execute(
+  const { rows: told } = await sql`
+    select from staff_notice where kind = 'guessing' and created_at > now() - interval '1 hour'`.execute(
     deps.database,
   );
+  if (told.length > 0) return;
+  await tellStaff(deps.database, {
+    kind: 'guessing',
+    subject: null,
+    params: {
+      total: most.total,
+      addresses: most.addresses,
+      most: most.count,
+      hash: most.key.slice(0, 8),
+      limit: { count: limit.count, minutes: limit.minutes },
+    },
+    remedy: { do: 'doctor' },
+  });
 }

@@ -8,14 +8,19 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../staff/command.ts';
+import {
+  ordersListCommand,
+  ordersShipCommand,
+  ordersShowCommand,
+  ordersUnshipCommand,
+} from '../../staff/orders.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { ordersListCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
 import { shipOrder, unshipOrder } from './shipOrder.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
+const as = (actor: string) => ({ ...server.deps, actor });
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const STOLE = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
@@ -119,8 +124,8 @@ test('one thing of a parcel is taken back, and the rest of it stays sent', async
   assert.deepEqual(of((await run(t, ordersListCommand)).out, another), [], "another join's pin stays sent");
 
   const items = [30];
-  await shipOrder(server.deps, uuid, { items, by: 'Kim', note: null });
-  await unshipOrder(server.deps, uuid, { items, by: 'Kim' });
+  await shipOrder(as('Kim'), uuid, { items, note: null });
+  await unshipOrder(as('Kim'), uuid, { items });
   const { rows } = await sql<{ unshipped_by: string | null }>`
     select unshipped_by from shipment where session_uuid = ${uuid} and product_id = 30 order by id`.execute(
     server.deps.database,
@@ -245,12 +250,12 @@ test('a parcel that has nowhere to go says so', async (t) => {
 
 test('two who ship at once ship once, and what is being refunded meanwhile is not sent', async (t) => {
   const { uuid } = await join({ items: [PIN] });
-  const ship = (by: string) => shipOrder(server.deps, uuid, { items: null, note: null, by });
+  const ship = (actor: string) => shipOrder(as(actor), uuid, { items: null, note: null });
   const both = await Promise.all(['A', 'B', 'C'].map(ship));
   assert.deepEqual(both.map(({ goods }) => goods.length).sort(), [0, 0, 2]);
   const raced = await join();
   await Promise.all([
-    shipOrder(server.deps, raced.uuid, { items: null, note: null, by: 'A' }),
+    shipOrder(as('A'), raced.uuid, { items: null, note: null }),
     run(t, refundCommand, raced.uuid),
   ]);
   const { out } = await run(t, ordersShowCommand, raced.uuid);
@@ -277,7 +282,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
       .execute();
     assert.equal(first.length, 1);
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
-    const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
+    const late = shipOrder(as('B'), uuid, { items: null, note: null });
     await waiting(trx, 1);
     // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
     return { late };

@@ -1,9 +1,10 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
 import { type BaseFacts, baseOf } from '#core/people.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
-import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import type { Database } from '../platform/database/client.ts';
+import type { ContactProfile, ShipmentTable, Tables } from '../platform/database/types.ts';
 import { baseFacts } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { goodsPromised } from '../session/promised.ts';
@@ -61,6 +62,17 @@ interface OrderRow extends Omit<ShippedOrder, 'goods' | 'hasLostBase'> {
   name: string | null;
   details: StudentDetails | null;
   profile: ContactProfile | null;
+}
+
+/** Returns the shipments of a join that were taken back, the oldest first. */
+export function takenBackOf(database: Database, uuid: string): Promise<Selectable<ShipmentTable>[]> {
+  return database
+    .selectFrom('shipment')
+    .selectAll()
+    .where('session_uuid', '=', uuid)
+    .where('unshipped_at', 'is not', null)
+    .orderBy('id')
+    .execute();
 }
 
 /** SQL for whether a payment has goods. If `all` is false, only goods that were not sent yet count. */

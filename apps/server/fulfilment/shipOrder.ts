@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely';
 import type { Goods } from '#core/fulfilment.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, StaffDeps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
 /** Thrown if nothing can be recorded. The message is a sentence for staff with the reason. */
-export class NotShippable extends Error {}
+export class NotShippable extends Failed {}
 
 export interface ShipRequest {
   /** The product ids of the goods; null for all goods that are open. */
   items: readonly number[] | null;
-  /** The name of the staff member. */
-  by: string;
 }
 
 export interface Shipped {
@@ -30,11 +30,11 @@ export interface Shipped {
  * concurrent calls record the goods only once.
  */
 export async function shipOrder(
-  deps: Pick<Deps, 'database' | 'society'>,
+  deps: Pick<StaffDeps, 'database' | 'actor' | 'society'>,
   uuid: string,
-  { items, by, note }: ShipRequest & { note: string | null },
+  { items, note }: ShipRequest & { note: string | null },
 ): Promise<Shipped> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const goods = chosen(await lockedParcel(deps, trx, uuid), items);
     const toSend = goods.filter(
       ({ state }) => state.is === 'open' || (state.is === 'held' && items !== null),
@@ -49,7 +49,7 @@ export async function shipOrder(
             line,
             product_id: productId,
             goods: name,
-            shipped_by: by,
+            shipped_by: deps.actor,
             note,
           })),
         )
@@ -63,17 +63,17 @@ export async function shipOrder(
  * the name of the staff member who undid them.
  */
 export async function unshipOrder(
-  deps: Pick<Deps, 'database' | 'society'>,
+  deps: Pick<StaffDeps, 'database' | 'actor' | 'society'>,
   uuid: string,
-  { items, by }: ShipRequest,
+  { items }: ShipRequest,
 ): Promise<Shipped> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const goods = chosen(await lockedParcel(deps, trx, uuid), items);
     const sent = goods.filter(({ state }) => state.is === 'sent');
     for (const { intentId, line } of sent)
       await trx
         .updateTable('shipment')
-        .set({ unshipped_at: sql`now()`, unshipped_by: by })
+        .set({ unshipped_at: sql`now()`, unshipped_by: deps.actor })
         .where('intent_id', '=', intentId)
         .where('line', '=', line)
         .where('unshipped_at', 'is', null)

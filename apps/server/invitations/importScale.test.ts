@@ -18,7 +18,7 @@ const NOISE = 40 * 1024 * 1024;
 /** Node options for a small heap, so that uncollected garbage hardly adds to the measured memory. */
 const smallHeap = ['--max-old-space-size=80', '--max-semi-space-size=2'];
 
-const operator = resolve(import.meta.dirname, '../operator.ts');
+const operator = resolve(import.meta.dirname, '../../staff/operator.ts');
 
 /** Writes a file of invitations as a stream. One row in ten thousand is invalid. */
 async function write(file: string, rows: number): Promise<void> {

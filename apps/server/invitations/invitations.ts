@@ -3,7 +3,7 @@ import { similarCodes } from '#core/guessableCodes.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import { type Holdings, isMember } from '#core/people.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, StaffDeps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { holdings } from '../session/members.ts';
 
@@ -78,16 +78,16 @@ export interface Withdrawal {
 }
 
 /** Withdraws a code: it is answered like an unknown one. Returns null if there is no such code. */
-export async function withdrawCode(deps: Deps, code: string, by: string): Promise<Withdrawal | null> {
+export async function withdrawCode({ database, actor }: StaffDeps, code: string): Promise<Withdrawal | null> {
   const { rows } = await sql<{ at: Date; by: string; is_earlier: boolean; joins: number }>`
     with withdrawn as (
-      update invitation set is_withdrawn = true, withdrawn_at = now(), withdrawn_by = ${by}
+      update invitation set is_withdrawn = true, withdrawn_at = now(), withdrawn_by = ${actor}
       where code = ${code} and not is_withdrawn returning withdrawn_at, withdrawn_by
     )
     select coalesce(withdrawn.withdrawn_at, invitation.withdrawn_at) as at, coalesce(withdrawn.withdrawn_by, invitation.withdrawn_by) as by,
       withdrawn.withdrawn_at is null as is_earlier,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
-    from invitation left join withdrawn on true where code = ${code}`.execute(deps.database);
+    from invitation left join withdrawn on true where code = ${code}`.execute(database);
   if (!rows[0]) return null;
   const { is_earlier: isEarlier, ...told } = rows[0];
   return { ...told, isEarlier };

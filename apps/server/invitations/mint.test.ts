@@ -8,8 +8,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { startJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { importCommand } from './importCommand.ts';
-import { mintCommand } from './mintCommand.ts';
+import { importCommand, mintCommand } from '../../staff/invitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const server = await sharedServer();

@@ -7,10 +7,9 @@ import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { findCommand } from '../../staff/find.ts';
+import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
-import { personEraseCommand } from '../privacy/eraseCommand.ts';
-import { personExportCommand } from '../privacy/exportCommand.ts';
-import { findCommand } from './findCommand.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps } = server;

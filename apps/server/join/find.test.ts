@@ -6,9 +6,9 @@ import { personId } from '../../../tests/harness/personId.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { findCommand } from '../../staff/find.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { syncContacts } from '../crm/syncContacts.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { findCommand } from './findCommand.ts';
 
 const server = await sharedServer();
 

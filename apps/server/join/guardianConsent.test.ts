@@ -17,8 +17,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { personEraseCommand } from '../privacy/eraseCommand.ts';
-import { personExportCommand } from '../privacy/exportCommand.ts';
+import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 

@@ -16,10 +16,10 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { ledgerCommand } from '../../staff/ledger.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { ledgerCommand } from './ledgerCommand.ts';
 
 /** By how much Stripe's clock is behind ours (ms). */
 let behind = 0;

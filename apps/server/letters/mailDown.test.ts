@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
@@ -42,9 +43,9 @@ for (const [at, message] of [
     const letters = server.background.selectFrom('letter').select(['refusal', 'attempts']);
     for (const { refusal, attempts } of await letters.where('session_uuid', '=', uuid).execute())
       assert.deepEqual([refusal, attempts], [null, 0]);
-    const notices = await server.background.selectFrom('staff_notice').select('message').execute();
+    const notices = await toldStaff(server);
     assert.deepEqual(
-      notices.map(({ message }) => /letters from MAIL_FROM \(554\)/.test(message)),
+      notices.map((notice) => /letters from MAIL_FROM \(554\)/.test(notice)),
       [true],
     );
   });

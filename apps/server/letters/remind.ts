@@ -47,3 +47,8 @@ export function stopReminders(
     ? sql`insert into reminder_stop (email_hash) select ${hash}::bytea where ${onlyIf} on conflict do nothing`
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
+
+/** Stops reminders to an email, or allows them again. */
+export async function setReminders(deps: Deps, email: string, areStopped: boolean): Promise<void> {
+  await stopReminders(deps.stopLinks.hash(email), areStopped).execute(deps.database);
+}

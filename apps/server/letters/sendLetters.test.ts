@@ -6,6 +6,7 @@ import { pathOf } from '#contract/calls.ts';
 import { refusals } from '../../../emulators/mail/refusals.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -38,10 +39,7 @@ async function dueLetter() {
 const cameTo = async (email: string) => (await server.letters()).filter(({ to }) => to === email);
 const rowOf = async (uuid: string) =>
   (await server.background.selectFrom('letter').selectAll().where('session_uuid', '=', uuid).execute())[0]!;
-const notices = async () =>
-  (await server.background.selectFrom('staff_notice').select('message').execute()).map(
-    ({ message }) => message,
-  );
+const notices = () => toldStaff(server);
 /** Makes all letters that are due be tried immediately, as if their time of waiting had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);

@@ -111,24 +111,24 @@ async function handle(
   return current;
 }
 
-/** Records a letter as refused; it is not sent until staff retry it. Staff get one notice a day for each cause. */
+/** Records a letter as refused; it is not sent until staff retry it. Staff get one notice for each cause. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
     await sql`update letter set refusal = ${reason}, next_try_at = now() where id = ${id} and sent_at is null`.execute(
       trx,
     );
-    await tellStaff(trx, null, 'letter_refused', noticeOf(reason));
+    const params = { cause: causeOf(reason) };
+    await tellStaff(trx, { kind: 'letter_refused', subject: null, params, remedy: { do: 'retry letters' } });
   });
 }
 
 /**
- * Returns the text of a notice. It contains only the status codes of the mail server's reply, since the text of the reply may
+ * Returns the cause for a notice. It contains only the status codes of the mail server's reply, since the text of the reply may
  * contain a person's name.
  */
-function noticeOf(reason: string): string {
+function causeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
-  const cause = status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
-  return `A letter cannot be sent: ${cause}. npm run operator -- letters list shows which; after mending the cause, letters retry sends them.`;
+  return status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
 }
 
 async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void> {

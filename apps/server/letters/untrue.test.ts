@@ -15,10 +15,10 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { sendDue } from './sendLetters.ts';
 

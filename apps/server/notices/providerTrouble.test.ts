@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
 import { troubleTeller } from './providerTrouble.ts';
+import { endNotice, readNotices } from './readNotices.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 before(async () => {
@@ -28,14 +30,7 @@ const trouble: ProviderTrouble = {
   requestId: 'req_1',
   notice: 'Stripe does not let the key make payments.',
 };
-const notices = async () =>
-  (
-    await sql<{ message: string }>`select message from staff_notice order by id`.execute(server.background)
-  ).rows.map(({ message }) => message);
-const later = (minutes: number) =>
-  sql`update staff_notice set created_at = created_at - make_interval(mins => ${minutes})`.execute(
-    server.background,
-  );
+const notices = () => toldStaff(server);
 
 /** Returns a log, and the array to which it appends its lines. */
 function readableLog() {
@@ -44,7 +39,7 @@ function readableLog() {
   return { log, lines };
 }
 
-test('a cause is a line in the log each time and a notice once an hour, however many processes meet it at once', async () => {
+test('a cause is a line in the log each time and one notice while it is open, however many processes meet it at once', async () => {
   const { log, lines } = readableLog();
   const tellers = [server.deps.database, server.background].map((database) => troubleTeller(database, log));
   for (let round = 0; round < 5; round++) await Promise.all(tellers.map((tell) => tell(trouble)));
@@ -54,12 +49,13 @@ test('a cause is a line in the log each time and a notice once an hour, however 
   for (const line of lines)
     assert.deepEqual({ ...line, level: 0, time: 0, msg: '' }, { ...facts, level: 0, time: 0, msg: '' });
   await tellers[0]!({ ...trouble, notice: 'Another cause.' });
-  await later(59);
-  await tellers[1]!(trouble);
-  assert.equal((await notices()).length, 2);
-  await later(2);
+  const staff = { ...server.deps, actor: 'Dana' };
+  const [first] = await readNotices(staff, new Date(0));
+  assert.equal(first!.count, 10);
+  assert.deepEqual([await endNotice(staff, first!.id), await endNotice(staff, first!.id)], [true, false]);
   await tellers[1]!(trouble);
   assert.deepEqual(await notices(), [trouble.notice, 'Another cause.', trouble.notice]);
+  assert.equal((await readNotices(staff, new Date(0))).length, 2);
 });
 
 test('what ends by itself is a line in the log, and no notice', async () => {

@@ -1,29 +1,37 @@
 import { type Kysely, sql } from 'kysely';
+import type { Notice, NoticeKind } from '#core/notice.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * Writes a notice to staff about a problem that lasts and may be found many times: the same text is written at most once a day.
+ * Tells staff something. While a notice of the same cause (kind, subject and params) is open, it counts up and has the newest
+ * remedy; otherwise a new one is written. With `once`, nothing is written if staff were ever told the same.
  */
 export async function tellStaff(
   trx: Kysely<Tables>,
-  sessionUuid: string | null,
-  kind: string,
-  message: string,
+  { kind, subject, params, remedy }: Notice,
+  { once = false } = {},
 ): Promise<void> {
+  const told = JSON.stringify(params);
   await sql`
-    insert into staff_notice (kind, session_uuid, message)
-    select ${kind}, ${sessionUuid}, ${message}
-    where not exists (
-      select from staff_notice where session_uuid is not distinct from ${sessionUuid}::uuid and kind = ${kind}
-        and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
+    insert into staff_notice (kind, session_uuid, params, remedy)
+    select ${kind}, ${subject}::uuid, ${told}::jsonb, ${remedy && JSON.stringify(remedy)}::jsonb
+    where not ${once} or not exists (select from staff_notice where kind = ${kind}
+      and session_uuid is not distinct from ${subject}::uuid and params = ${told}::jsonb)
+    on conflict (kind, session_uuid, md5(params::text)) where ended_at is null
+    do update set count = staff_notice.count + 1, last_seen_at = now(), remedy = excluded.remedy`.execute(
+    trx,
+  );
 }
 
-/** Writes a notice about a single event, even if the same text was written before on the same day. */
-export async function tellStaffOfEvent(
+/** Ends the open notices of a kind, about a join or (null) all: their cause is mended. */
+export async function endNotices(
   trx: Kysely<Tables>,
-  sessionUuid: string,
-  kind: string,
-  message: string,
+  kinds: readonly NoticeKind[],
+  subject: string | null = null,
 ): Promise<void> {
-  await trx.insertInto('staff_notice').values({ kind, session_uuid: sessionUuid, message }).execute();
+  await sql`
+    update staff_notice set ended_at = now()
+    where ended_at is null and kind = any(${kinds}::text[]) and (${subject}::uuid is null or session_uuid = ${subject}::uuid)`.execute(
+    trx,
+  );
 }

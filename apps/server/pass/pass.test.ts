@@ -7,11 +7,11 @@ import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { linksRevokeCommand } from '../../staff/links.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { sendDue } from '../letters/sendLetters.ts';
-import { personEraseCommand } from '../privacy/eraseCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { PASS_EXPIRED, PASS_INVALID, sealedPasses } from './passes.ts';
-import { linksRevokeCommand } from './revokeCommand.ts';
 import { sendDueLinks } from './sendLinks.ts';
 
 const server = await sharedServer();

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { forgottenNotes } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
 
@@ -20,7 +21,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
     )
       return false;
   }
-  await markCanceled(deps.database, intentId);
+  await transaction(deps, (trx) => markCanceled(trx, intentId));
   return true;
 }
 

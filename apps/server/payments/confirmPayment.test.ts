@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { membershipsOf, stateOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
@@ -36,15 +36,7 @@ const refundsOf = async (intentId: string) =>
       .execute()
   ).map(({ amount_cents }) => amount_cents);
 
-const toldTwice = async (uuid: string) =>
-  (
-    await server.deps.database
-      .selectFrom('staff_notice')
-      .select('message')
-      .where('session_uuid', '=', uuid)
-      .where('kind', '=', 'perhaps_twice')
-      .execute()
-  ).map(({ message }) => message);
+const toldTwice = (uuid: string) => toldStaff(server, { uuid, kind: 'perhaps_twice' });
 
 test('what counts is what Stripe received, not what the intent asked for', async (t) => {
   const uuid = await orderFor({ personalEmail: 'received@example.com' });

@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
-import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
 import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { memberAlready } from '../crm/memberAlready.ts';
@@ -12,7 +11,9 @@ import type { Deps } from '../deps.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
 import { lettersOfSale } from '../letters/lettersOfSale.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
@@ -31,11 +32,11 @@ import { isBefore } from './stripeClock.ts';
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** Thrown if the database lacks the join or order that was paid for, for example after a restore from a backup. */
-export class NotInDatabase extends Error {
+export class NotInDatabase extends Failed {
   constructor() {
-    super(
-      'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',
-    );
+    super('A payment is of a join that is not in this database. Was it restored from a backup?', {
+      do: 'settle missing',
+    });
   }
 }
 
@@ -43,9 +44,9 @@ export class NotInDatabase extends Error {
  * Thrown if staff have to decide on a payment, which is not refunded automatically. There are two cases: its order has no
  * membership; or its amount is wrong, and the payment was confirmed before or is made again after a restore.
  */
-export class NotConfirmable extends Error {
+export class NotConfirmable extends Failed {
   constructor(intentId: string, why: string) {
-    super(`Payment ${intentId} ${why}. To give it back: ${operatorRefund(intentId)}`);
+    super(`Payment ${intentId} ${why}.`, { do: 'refund payment', intentId });
   }
 }
 
@@ -75,11 +76,11 @@ export async function confirmIntent(
   const intentId = intent.id;
   const named = namedOrder(deps, intent);
   if (!named) return 'foreign';
-  if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
+  if (intent.status === 'canceled') await transaction(deps, (trx) => markCanceled(trx, intentId));
   if (intent.status !== 'succeeded') return intent.status;
 
   let wrote: 'succeeded' | 'refunded' | null = null;
-  const outcome = await deps.database.transaction().execute(async (trx) => {
+  const outcome = await transaction(deps, async (trx) => {
     const session = await lock(trx, named.uuid);
     if (!session) throw new NotInDatabase();
     const paid = await readBeside(trx, intentId, named, session);
@@ -294,12 +295,8 @@ async function writeOtherAmount(
   await recordSuccess(trx, intent, shown, 'duplicate');
   const amountCents = keptCents(intent);
   if (amountCents > 0) await promiseRefund(trx, { intentId: intent.id, amountCents, reason: 'unconfirmed' });
-  await tellStaff(
-    trx,
-    shown.uuid,
-    'other_amount',
-    `Payment ${intent.id} took ${displayPrice(intent.amountReceivedCents)}, while the order on the screen was ${displayPrice(shownCents)}. It goes back in full.`,
-  );
+  const params = { intentId: intent.id, receivedCents: intent.amountReceivedCents, shownCents };
+  await tellStaff(trx, { kind: 'other_amount', subject: shown.uuid, params, remedy: null });
   await reopenFrozen(trx, sql<boolean>`uuid = ${shown.uuid}`);
 }
 
@@ -321,16 +318,18 @@ async function writeUnwanted(
 ): Promise<void> {
   await recordSuccess(trx, intent, named, 'duplicate', madeAgain?.paidAt);
   if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, keptCents(intent));
-  const goesBack = madeAgain
-    ? `It was made again after a restore, so nothing goes back by itself: ${operatorRefund(intent.id)}`
-    : 'It goes back in full.';
   if (!madeAgain?.isReturned)
-    await tellStaff(
-      trx,
-      named.uuid,
-      'duplicate_payment',
-      `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
-    );
+    await tellStaff(trx, {
+      kind: 'duplicate_payment',
+      subject: named.uuid,
+      params: {
+        intentId: intent.id,
+        receivedCents: intent.amountReceivedCents,
+        why,
+        isMadeAgain: madeAgain !== null,
+      },
+      remedy: madeAgain ? { do: 'refund payment', intentId: intent.id } : null,
+    });
   // Reopens the order if it is frozen. If the joiner tries to pay it once more, they are told why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
@@ -405,8 +404,5 @@ async function tellOfOthers(
   await tellOfTwice(trx, uuid, others);
   // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot, so this status does not
   // prove an earlier membership.
-  if (isMemberElsewhere && madeAgain === null) {
-    const { kind, message } = memberAlready(uuid, contact_id!);
-    await tellStaff(trx, uuid, kind, message);
-  }
+  if (isMemberElsewhere && madeAgain === null) await tellStaff(trx, memberAlready(uuid, contact_id!));
 }

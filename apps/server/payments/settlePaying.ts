@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type Holding, isOpenIn } from '#core/holding.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import { readStanding } from '../session/standing.ts';
 import { reopenFrozen } from '../session/states.ts';
 import { cancelIntent } from './cancelIntent.ts';
@@ -70,7 +71,7 @@ export async function settlePaying(
     }
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
-  await reopenFrozen(deps.database, isSameTry);
+  await transaction(deps, (trx) => reopenFrozen(trx, isSameTry));
   // Another caller may have reopened the order first and begun to pay it once more. Therefore the state is read again.
   const now = await deps.database
     .selectFrom('join_session')

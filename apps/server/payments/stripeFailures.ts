@@ -9,7 +9,16 @@ export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Pro
   return (failure) => {
     const { call, status, code, param, requestId, kind } = failure;
     const notice = kind === 'outage' ? null : `${causeOf(failure)} ${remedyOf(failure)}`;
-    return tell({ provider: 'Stripe', call, status, code, param, requestId, notice });
+    return tell({
+      provider: 'Stripe',
+      call,
+      status,
+      code,
+      param,
+      requestId,
+      notice,
+      ...((status === 401 || status === 403) && { remedy: { do: 'doctor' } }),
+    });
   };
 }
 
@@ -28,9 +37,9 @@ function remedyOf({ status, said, kind }: CallFailure): string {
     return 'Look at what is between this server and api.stripe.com (a proxy, a firewall, DNS), and at https://status.stripe.com. Nobody can pay until it is put right.';
   switch (status) {
     case 401:
-      return `${said} Until STRIPE_SECRET_KEY is one that Stripe takes, nobody can pay: npm run operator -- doctor.`;
+      return `${said} Until STRIPE_SECRET_KEY is one that Stripe takes, nobody can pay.`;
     case 403:
-      return `${said} Give the key that permission at Stripe: npm run operator -- doctor.`;
+      return `${said} Give the key that permission at Stripe.`;
     default:
       return "What needs this call fails until it is put right. The server's log has the request's id, by which Stripe's log finds it: https://dashboard.stripe.com/logs";
   }

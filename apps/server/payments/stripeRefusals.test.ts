@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock, test } from 'node:test';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import {
   type Answered,
@@ -9,7 +10,6 @@ import {
   startTestServer,
 } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import type { IntentMetadata, PaymentProvider } from '../providers/stripe/provider.ts';
@@ -212,14 +212,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
   listEvents: ['GET', '/v1/events', () => drain(server.deps.payments.listEvents(['refund.failed'], now))],
 };
 
-async function notices(): Promise<string[]> {
-  const rows = await server.deps.database
-    .selectFrom('staff_notice')
-    .select('message')
-    .where('kind', '=', PROVIDER_TROUBLE)
-    .execute();
-  return rows.map(({ message }) => message);
-}
+const notices = () => toldStaff(server, { kind: 'provider_trouble' });
 
 test('the table has every call of the provider', () => {
   assert.deepEqual(
@@ -307,7 +300,7 @@ test('a card’s error in answer to a call that asks no bank is no decline: 502,
   }
 });
 
-test('a cause is told again after an hour, by whichever process meets it', async () => {
+test('a cause is told again once its notice was ended, by whichever process meets it', async () => {
   const rolled = kinds['a key that was rolled']!;
   await meet(rolled, 'GET', '/v1/payouts');
   const count = async () =>
@@ -315,8 +308,8 @@ test('a cause is told again after an hour, by whichever process meets it', async
   const told = await count();
   await server.deps.database
     .updateTable('staff_notice')
-    .set({ created_at: new Date(Date.now() - 3_700_000) })
-    .where('kind', '=', PROVIDER_TROUBLE)
+    .set({ ended_at: new Date() })
+    .where('kind', '=', 'provider_trouble')
     .execute();
   const another = await startTestServer({ DATABASE_URL: server.deps.config.databaseUrl });
   await another.stripeFault({

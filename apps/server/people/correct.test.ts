@@ -17,12 +17,11 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { findCommand } from '../join/findCommand.ts';
+import { findCommand, storyCommand } from '../../staff/find.ts';
+import { correctCommand } from '../../staff/people.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
-import { settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { storyCommand } from '../story/storyCommand.ts';
-import { correctCommand } from './correctCommand.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
 import { personNamed } from './personNamed.ts';
 

@@ -16,6 +16,7 @@ import type { Deps } from '../deps.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
 import { revokePasses } from '../pass/revoke.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
@@ -94,7 +95,7 @@ export async function correctPerson(
   const joinsOfPerson = sql`person_id = ${personId}`;
   await writeNotes(deps, joinsOfPerson, planned.after);
   try {
-    return await deps.database.transaction().execute(async (trx) => {
+    return await transaction(deps, async (trx) => {
       await sql`select from join_session where ${joinsOfPerson} order by uuid for no key update`.execute(trx);
       const { before, after, correction } = await plan(trx, personId, change, year);
       requireSeen(seen, correction);

@@ -18,12 +18,11 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { beforeStripe, charge, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { correctCommand, keepApartCommand, mergeCommand } from '../../staff/people.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
-import { settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { correctCommand } from './correctCommand.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
-import { keepApartCommand, mergeCommand } from './mergeCommands.ts';
 import { personNamed } from './personNamed.ts';
 
 /** Corrections of persons who share an email or a contact with others, have several joins, or are changed at the same time. */

@@ -5,12 +5,12 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
-import { printed, runCommand } from '../../../tests/harness/runCommand.ts';
+import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { keepApartCommand, mergeCommand, unmergeCommand } from './mergeCommands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
@@ -52,8 +52,7 @@ test('who paid twice under two spellings is named to staff and by reconciliation
   const shown = await runCommand(t, server, mergeCommand, [second, first, '--dry-run']);
   assert.equal(shown.code, 0);
   assert.match(shown.out, new RegExp(`Both hold one, .* refund ${second}`));
-  const wired = { ...server, database };
-  const unasked = await printed(t, () => mergeCommand.run([second, first], wired));
+  const unasked = await printed(t, () => mergeCommand.run([second, first], wiredForStaff(server)));
   assert.deepEqual([unasked.code, /Nothing was joined/.test(unasked.out)], [1, true], unasked.out);
   const [left, right] = await personsOf(first, second);
   assert.notDeepEqual(left, right);

@@ -4,7 +4,7 @@ import { type CrmValues, MEMBER } from '#core/crmFields.ts';
 import { projectBefore } from '#core/crmProjection.ts';
 import { type Held, type HeldTwice, type Holdings, isMemberByHubspotAlone, twiceHeld } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import { operatorRefund } from '#core/refunds.ts';
+import { giveAllBack } from '#core/remedy.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
@@ -22,12 +22,16 @@ import {
 import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { holdings } from '../session/members.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
-export class NotMergeable extends Error {}
+export class NotMergeable extends Failed {}
+
+const CHANGED = 'One of them has changed meanwhile: look again.';
 
 /** What a person is called, for staff. */
 export interface Named {
@@ -57,7 +61,7 @@ export interface Merge {
 
 /** Returns what a merge of two persons would do. Changes nothing. Throws {@link NotMergeable}. */
 export async function previewMerge(deps: Deps, one: number, other: number): Promise<Merge> {
-  return deps.database.transaction().execute((trx) => mayMerge(trx, one, other));
+  return transaction(deps, (trx) => mayMerge(trx, one, other));
 }
 
 /**
@@ -66,10 +70,9 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
  * {@link NotMergeable}.
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const merge = await mayMerge(trx, seen.from.id, seen.into.id);
-    if (JSON.stringify(merge) !== JSON.stringify(seen))
-      throw new NotMergeable('One of them has changed meanwhile: look again.');
+    if (JSON.stringify(merge) !== JSON.stringify(seen)) throw new NotMergeable(CHANGED);
     const [from, into] = [merge.from.id, merge.into.id];
     await sql`
       insert into person_merge (from_id, into_id, moved, persons)
@@ -90,15 +93,23 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
       from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
       where other <> ${into} on conflict do nothing`.execute(trx);
     for (const twice of twiceHeld(merge.from.held, merge.into.held))
-      await tellOfHeldTwice(trx, 'held_twice', twice, 'Staff have joined two persons who both hold');
+      await tellOfHeldTwice(trx, twice, 'staff');
   });
+}
+
+/** What the undoing of a merge does: it parts `from`, who was joined with `into`. */
+export interface Unmerge {
+  /** The merge. */
+  id: number;
+  from: Named;
+  into: Named;
 }
 
 /** Returns whom the undoing of a person's last merge parts: who was joined, and with whom. Throws {@link NotMergeable}. */
 export async function previewUnmerge(
   { database }: Pick<Deps, 'database'>,
   personId: number,
-): Promise<{ from: Named; into: Named }> {
+): Promise<Unmerge> {
   const nameOf = ({ before: { details, profile } }: Part): Named => ({
     name:
       [details?.firstName || profile.firstName, details?.lastName || profile.lastName]
@@ -106,24 +117,26 @@ export async function previewUnmerge(
         .join(' ') || null,
     email: details?.personalEmail || profile.personalEmail || profile.email || null,
   });
-  const { from, into } = await lastMerge(database, personId);
-  return { from: nameOf(from), into: nameOf(into) };
+  const { id, from, into } = await lastMerge(database, personId);
+  return { id, from: nameOf(from), into: nameOf(into) };
 }
 
 /**
- * Undoes a merge of the last day. What the contact that remained said before is written there first. Returns a sentence for staff if
+ * Undoes a merge of the last day; with `shown` ({@link previewUnmerge}), that one alone. What the contact that remained said before is written there first. Returns a sentence for staff if
  * HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
-export async function unmergePersons(deps: Deps, personId: number): Promise<string | null> {
+export async function unmergePersons(deps: Deps, personId: number, shown?: Unmerge): Promise<string | null> {
   const seen = await lastMerge(deps.database, personId);
+  if (shown && shown.id !== seen.id) throw new NotMergeable(CHANGED);
   const isMoved = sql`uuid = any(${seen.moved.joins}::uuid[])`;
   if (seen.from.details) await writeNotes(deps, isMoved, seen.from.details);
   if (seen.into.details)
     await writeNotes(deps, sql`person_id = ${seen.into.id} and not ${isMoved}`, seen.into.details);
   const back = await putBack(deps, seen.into);
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     await lockPersons(trx, sql`id in (${seen.from.id}, ${seen.into.id})`, 'update');
     const { id, from, into, moved } = await lastMerge(trx, personId);
+    if (id !== seen.id) throw new NotMergeable(CHANGED);
     const told = await toldTogether(trx, [from.id, into.id]);
     await attachAnew(
       trx,
@@ -202,11 +215,12 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
     order by is_held desc`.execute(trx);
   if (members[0] && isMemberByHubspotAlone(members[0].holdings))
     throw new NotMergeable(
-      `Contact ${into.contactId} is a member already, as HubSpot says. ${
+      `Contact ${into.contactId} is a member already, as HubSpot says.${
         members[0].is_held
-          ? `Give the join back: ${operatorRefund(members[0].uuid, '--upgrade', '--items all')}`
-          : 'The membership that the join bought has ended, and HubSpot would be told so.'
+          ? ''
+          : ' The membership that the join bought has ended, and HubSpot would be told so.'
       }`,
+      members[0].is_held ? giveAllBack(members[0].uuid) : null,
     );
   return { from, into, twice: twiceHeld(from.held, into.held)[0] ?? null };
 }

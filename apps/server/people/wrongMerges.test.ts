@@ -11,13 +11,12 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { findCommand } from '../../staff/find.ts';
+import { correctCommand, keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { pushDue } from '../crm/push.ts';
-import { findCommand } from '../join/findCommand.ts';
-import { personEraseCommand } from '../privacy/eraseCommand.ts';
-import { settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { correctCommand } from './correctCommand.ts';
-import { keepApartCommand, mergeCommand, unmergeCommand } from './mergeCommands.ts';
 
 /** Merges by staff that were wrong, were undone, or meet with what HubSpot merges, buys and refunds meanwhile. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -18,22 +18,29 @@ import { type JournalEntry, readJournal } from './journal.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
+/** What came of a journal's erasures. */
+export interface AppliedJournal {
+  /** How many erasures the journal has, and how many of them were made again. */
+  entries: number;
+  again: number;
+  /** Why lines of the journal could not be read, and why its end is missing (null: it is not). */
+  faults: string[];
+  unfinished: string | null;
+  /** Why entries could not be applied. */
+  refused: string[];
+}
+
 /**
- * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must have been run
- * before, so that payments are restored first. Prints each entry that could not be applied, and applies the others. Returns the
- * exit status: 1 if an entry was invalid or could not be applied.
+ * Repeats the journal's erasures in this database, which was restored from a backup. Payments since the backup must have been made
+ * again before (`settleMissing`). Applies the entries that can be applied. Returns null if there is no journal at the path.
  */
-export async function applyJournal(deps: Deps, path: string): Promise<number> {
+export async function applyJournal(deps: Deps, path: string): Promise<AppliedJournal | null> {
   const journal = await readJournal(path);
-  if (journal === null) {
-    console.error(`There is no journal at ${path}.`);
-    return 1;
-  }
+  if (journal === null) return null;
   const { entries, faults, unfinished } = journal;
-  for (const sentence of [...faults, ...(unfinished === null ? [] : [unfinished])]) console.error(sentence);
   const emails = await emailsByHash(deps.database);
   let again = 0;
-  let refused = 0;
+  const refused: string[] = [];
   for (const entry of entries) {
     try {
       const known = entry.emails.flatMap((hash) => emails.get(hash) ?? []);
@@ -41,12 +48,10 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
     } catch (error) {
       const reason = error instanceof StillTelling ? error.message : reasonOf(error);
       if (reason === null) throw error;
-      console.error(reason);
-      refused++;
+      refused.push(reason);
     }
   }
-  console.log(`${entries.length} erasures in the journal, ${again} made again, ${refused} refused.`);
-  return refused + faults.length > 0 ? 1 : 0;
+  return { entries: entries.length, again, faults, unfinished, refused };
 }
 
 /** Returns all emails in the database by their keyed hash (hex), since the journal has only hashes. */

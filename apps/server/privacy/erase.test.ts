@@ -10,6 +10,7 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { dump } from '../../../tests/harness/dump.ts';
 import { placesIn } from '../../../tests/harness/placesIn.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
+import { writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -21,14 +22,14 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { lookAtContacts } from '../crm/followContacts.ts';
 import { moveContacts } from '../crm/followMerges.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { wordsWith } from '../session/words.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
 const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });
@@ -108,9 +109,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   const note = `left with ${person.firstName}`;
   assert.equal((await runCommand(t, server, ordersShipCommand, [uuid, '--note', note])).code, 0);
   await sendDue(deps, deps.config.mail!);
-  await sql`insert into staff_notice (kind, message) values ('test', ${`${person.firstName} ${person.lastName} <${person.personalEmail}>`})`.execute(
-    deps.database,
-  );
+  await writeNotice(server, `${person.firstName} ${person.lastName} <${person.personalEmail}>`);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
   await followPayment(deps, intentId);
   const { rows: kept } = await sql<{ id: string }>`
@@ -265,9 +264,7 @@ async function plant(mark: string, beforeMerges: () => Promise<void> = async () 
   await sql`insert into join_event (session_uuid, step, cause, detail) values (${paid.uuid}, 'details_submitted', 'joiner', ${JSON.stringify({ mark })}::jsonb)`.execute(
     database,
   );
-  await sql`insert into staff_notice (kind, message) values ('test', ${`A letter to ${email('second')} came back.`})`.execute(
-    database,
-  );
+  await writeNotice(server, `A letter to ${email('second')} came back.`);
   await sql`insert into pass_request (email) values (${email('third')})`.execute(database);
   await beforeMerges();
 

@@ -3,10 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
+import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { personEraseCommand } from './eraseCommand.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 
 /** Tests what an erasure leaves of the contacts in the mirror. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -87,12 +88,7 @@ test('a notice that has the name of an erased contact goes, though no join has t
   const id = await newContact(server, email, { firstname: 'Thaddeus', lastname: 'Quillfeather' });
   await deps.contacts.refresh(id);
   await orderingJoin(server.client(), undefined, { personalEmail: email });
-  await sql`
-    insert into staff_notice (kind, message)
-    values ('erased', 'Thaddeus Quillfeather wrote.'), ('erased', 'Thaddea Quill wrote.')`.execute(
-    deps.database,
-  );
+  for (const name of ['Thaddeus Quillfeather', 'Thaddea Quill']) await writeNotice(server, `${name} wrote.`);
   await erase(t, email);
-  const left = deps.database.selectFrom('staff_notice').select('message').where('kind', '=', 'erased');
-  assert.deepEqual(await left.execute(), [{ message: 'Thaddea Quill wrote.' }]);
+  assert.deepEqual(await toldStaff(server, { kind: 'provider_trouble' }), ['Thaddea Quill wrote.']);
 });

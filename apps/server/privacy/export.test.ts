@@ -10,9 +10,9 @@ import { openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/har
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { personExportCommand } from './exportCommand.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
+import { personExportCommand } from '../../staff/privacy.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
@@ -43,7 +43,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
   for (const statement of [
     sql`insert into card_failure (charge_id, session_uuid, address_hash)
       select 'ch_declined', uuid, address_hash from join_session where uuid = ${uuid}`,
-    sql`insert into staff_notice (kind, message) values ('test', ${`a letter to ${email}`})`,
+    sql`insert into staff_notice (kind, params) values ('provider_trouble', jsonb_build_object('text', ${`a letter to ${email}`}::text))`,
     sql`insert into pass_request (email) values (${email})`,
     sql`insert into reminder_stop (email_hash) values (${deps.stopLinks.hash(email)})`,
     sql`insert into letter (kind, session_uuid, occasion, email, due_at, next_try_at)

@@ -12,11 +12,9 @@ import { all, retentionOn } from '../../../tests/harness/retention.ts';
 import { orderingJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { correctCommand } from '../people/correctCommand.ts';
-import { mergeCommand, unmergeCommand } from '../people/mergeCommands.ts';
-import { settleCommand } from '../settlement/commands.ts';
-import { personEraseCommand } from './eraseCommand.ts';
-import { personExportCommand } from './exportCommand.ts';
+import { correctCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
+import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 
 /** Erasure, export and retention of persons who had other emails before, shared one, or were merged and parted. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -5,15 +5,16 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
+import { writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
 /** Tests the journal of erasures, which repeats erasures in a restored database. */
@@ -100,18 +101,16 @@ test('an email in letters and payments of others, and notices that name its pers
       deps.database,
     );
     await sql`insert into pass_request (email, created_at) values (${email}, ${at})`.execute(deps.database);
-    await sql`insert into staff_notice (kind, message, created_at)
-      values ('test', ${`a letter to ${email}`}, ${at}), ('test', ${`Ottoline Restored wrote`}, ${at})`.execute(
-      deps.database,
-    );
+    for (const text of [`a letter to ${email}`, 'Ottoline Restored wrote'])
+      await writeNotice(server, text, age);
   };
   const left = async () => {
     const { rows } = await sql<{ place: string }>`
       select 'letter' as place from letter where email = ${email}
       union select 'payment' from payment where receipt_email = ${email}
       union select 'pass_request' from pass_request where email = ${email}
-      union select 'notice of the email' from staff_notice where strpos(message, ${email}) > 0
-      union select 'notice of the name' from staff_notice where strpos(message, 'Ottoline') > 0 order by 1`.execute(
+      union select 'notice of the email' from staff_notice where strpos(params::text, ${email}) > 0
+      union select 'notice of the name' from staff_notice where strpos(params::text, 'Ottoline') > 0 order by 1`.execute(
       deps.database,
     );
     return rows.map(({ place }) => place);
@@ -141,7 +140,7 @@ test('an email in letters and payments of others, and notices that name its pers
   assert.equal((await erase(t, '--again')).code, 0);
   assert.deepEqual(await left(), everywhere);
   assert.equal((await erase(t, email, '--yes')).code, 0);
-  await sql`delete from staff_notice where strpos(message, 'Ottoline') > 0`.execute(deps.database);
+  await sql`delete from staff_notice where strpos(params::text, 'Ottoline') > 0`.execute(deps.database);
 });
 
 test('who joined anew after having been erased is not erased by the journal, and what a backup brought back is', async (t) => {

@@ -19,13 +19,13 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { personEraseCommand } from '../../staff/privacy.ts';
 import { pushDue } from '../crm/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { giveUpUnwritten } from '../settlement/catchUp.ts';
 import { tellStripe } from './atStripe.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';

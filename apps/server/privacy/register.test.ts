@@ -42,7 +42,7 @@ const nobodys: Record<string, string> = {
     'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
   reminder_stop: 'stopped_at',
   shipment: 'goods id line product_id shipped_at unshipped_at',
-  staff_notice: 'created_at id kind',
+  staff_notice: 'count created_at ended_at id kind last_seen_at',
   upload_link: 'created_at expires_at',
 };
 

@@ -10,10 +10,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
 
 /** Tests that retention erases joins of one contact together if they need each other. */
 const server = await sharedServer();

@@ -8,22 +8,21 @@ import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
 import { all, none, retentionOn, rule } from '../../../tests/harness/retention.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { noticesOf, toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { ordersShipCommand } from '../../staff/orders.ts';
+import { personEraseCommand, retentionCommand } from '../../staff/privacy.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { dueProofs } from '../documents/review.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { transitions } from '../session/states.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
-import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
-import { retentionCommand } from './retentionCommand.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -39,16 +38,16 @@ test('a society that says nothing keeps everything', async () => {
 });
 
 test('notices to staff go after their days, also those that name no join', async (t) => {
-  const { rows } = await sql<{ id: string }>`
-    insert into staff_notice (kind, message, created_at)
-    values ('difference', 'Jordan Rivera', now() - interval '101 days'), ('difference', 'younger', now() - interval '99 days')
-    returning id::text`.execute(deps.database);
+  await writeNotice(server, 'Jordan Rivera', '101 days');
+  await writeNotice(server, 'younger', '99 days');
+  const { rows } = await sql<{ id: string }>`select min(id)::text as id from staff_notice`.execute(
+    deps.database,
+  );
   changeSociety(t, server, rule('  noticesDays: 100\n'));
   const shown = await runCommand(t, server, retentionCommand, ['--dry-run']);
   assert.match(shown.out, new RegExp(`notices: kept for 100 days, 1 over it\n  ${rows[0]!.id}\n`));
   assert.deepEqual(await applyRetention(deps), { ...none, notices: 1 });
-  const left = await deps.database.selectFrom('staff_notice').select('message').execute();
-  assert.deepEqual(left, [{ message: 'younger' }]);
+  assert.deepEqual(await toldStaff(server), ['younger']);
 });
 
 test('abandoned joins go after their days, and none that is being paid', async (t) => {

@@ -150,9 +150,30 @@ function listOf(
   most: number,
 ): RawBuilder<{ id: string }> {
   if (stage === 'notices')
-    return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
+    return sql`select id::text from staff_notice where last_seen_at < ${before} order by last_seen_at limit ${most}`;
   return sql`select id from document where removed_at is null and ${retainedSince} < ${before}
     order by created_at limit ${most}`;
+}
+
+/** What is over its time in one stage (at most {@link MOST}), and how many joins more wait for goods to be sent. */
+export interface StageOverview {
+  stage: Stage;
+  /** The days for which the stage is kept; null for ever. */
+  days: number | null;
+  ids: string[];
+  owing: number;
+}
+
+export async function overview(deps: Deps): Promise<StageOverview[]> {
+  const all: StageOverview[] = [];
+  for (const stage of stages)
+    all.push({
+      stage,
+      days: deps.society.retention[`${stage}Days`] ?? null,
+      ids: await overdue(deps, stage),
+      owing: (await owing(deps, stage)).length,
+    });
+  return all;
 }
 
 /** Thrown if some overdue joins, documents or notices could not be removed. `counts` is how many were removed in each stage. */

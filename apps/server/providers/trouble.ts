@@ -1,3 +1,4 @@
+import type { Remedy } from '#core/remedy.ts';
 /** A failed call to a provider that was not the fault of the joiner, the card or a single record. Contains no personal data. */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
@@ -15,6 +16,8 @@ export interface ProviderTrouble {
    * The notice to staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself.
    */
   notice: string | null;
+  /** What of ours helps, beside what `notice` says. */
+  remedy?: Remedy;
 }
 
 export type TellTrouble = (trouble: ProviderTrouble) => Promise<void>;

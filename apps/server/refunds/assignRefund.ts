@@ -1,36 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { lockSession, recount } from './followPayment.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
+/** What a refund made outside Induct was for. */
+interface Assigned {
+  amountCents: number;
+  intentId: string;
+  lines: RefundedLine[];
+}
+
 /**
  * Records what a refund made outside Induct was for, as staff say, even if its amount suggests otherwise. Updates the
- * membership's standing. `refund` is our uuid or Stripe's id of the refund. Throws {@link NotRefundable} if the assignment is
- * impossible.
+ * membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. With `seen`, the result of
+ * a trial, changes nothing unless the same still holds. Throws {@link NotRefundable} if the assignment is impossible.
  */
 export async function sayWhatFor(
   deps: Deps,
   refund: string,
   assignment: Assignment,
-): Promise<{ amountCents: number; intentId: string; lines: RefundedLine[] }> {
-  return deps.database.transaction().execute(async (trx) => {
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: Assigned } = {},
+): Promise<Assigned> {
+  return transaction(deps, async (trx) => {
     const { uuid, intentId, amountCents } = await findElsewhere(trx, refund);
     const session = await lockSession(trx, intentId);
     const order = await orderOf(deps, trx, intentId, refund);
     const lines = assignRefund(order, { uuid, amountCents }, assignment);
     if (typeof lines === 'string') throw new NotRefundable(lines);
+    const assigned = { amountCents, intentId, lines };
+    if (isTrial) return assigned;
+    if (seen && !isDeepStrictEqual(seen, assigned))
+      throw new NotRefundable('What it can be for has changed since it was shown. Please look again.');
     await trx
       .updateTable('refund')
       .set({ lines: JSON.stringify(lines), assigned_at: sql`now()`, updated_at: sql`now()` })
       .where('uuid', '=', uuid)
       .execute();
     await recount(deps, trx, session, intentId);
-    return { amountCents, intentId, lines };
+    return assigned;
   });
 }
 

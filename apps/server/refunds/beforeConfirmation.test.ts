@@ -14,9 +14,9 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { catchUpOnEvents } from '../settlement/catchUp.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
 import { sweepPayments, sweepRefunds } from '../settlement/sweep.ts';
 
 /** Tests refunds and disputes that are made at Stripe before the server has confirmed their payment. */

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { asTold } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import type { Command } from '../../staff/command.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
+import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { Command } from '../platform/command.ts';
-import { reconcileCommand, settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { paidOrders } from './paidOrders.ts';
 
@@ -284,7 +285,7 @@ test('a dispute that was lost before its amount was kept is named when it took o
   await sql`update membership set standing = 'charged_back' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  assert.deepEqual([await goodsIn(uuid), await differences()], [['ended'], ['dispute']]);
+  assert.deepEqual([await goodsIn(uuid), await differences()], [['ended'], ['dispute_amount']]);
   assert.equal((await run(t, settleCommand, intentId)).code, 0);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
 });
@@ -304,7 +305,7 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
     }
     const repair = `npm run operator -- refund ${uuid} --no-membership --upgrade`;
     assert.ok((await noticesOf(server, uuid)).some((text) => text.endsWith(repair)));
-    const found = (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+    const found = (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(asTold);
     assert.deepEqual(
       found.map(({ kind, subject, repair }) => [kind, subject, repair]),
       [['upgrade_alone', uuid, repair]],

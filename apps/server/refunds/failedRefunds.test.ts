@@ -17,9 +17,9 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { refundCommand } from '../../staff/refunds.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { settleCommand } from '../settlement/commands.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 

@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
+import { withLines } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
+import type { Notice } from '#core/notice.ts';
 import {
   counts,
-  decideAgainCommand,
-  disputedSentence,
+  decideAgain,
   type GivenBack,
   goneCents,
   leftCents,
-  operatorRefund,
   type PaidOrder,
   type RefundedLine,
   type RefundReason,
   standingAfter,
 } from '#core/refunds.ts';
+import type { Remedy } from '#core/remedy.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
-import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import { toldWith } from '../session/alike.ts';
@@ -30,8 +31,6 @@ import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts
 /** followPayment throws after this many rounds if in each round another caller has written first. */
 const ROUNDS = 10;
 
-const CARD_CLOSED =
-  ' The card is closed, so a further refund to it would fail, too: ask the payer, and pay it back outside Stripe.';
 /**
  * The text that is stored with a refund that Stripe has accepted, but does not pay out yet because our balance at Stripe is too
  * low.
@@ -69,7 +68,7 @@ async function write(
   followed: number,
   { refunds, dispute, lost }: MoneyBack,
 ): Promise<boolean> {
-  return deps.database.transaction().execute(async (trx) => {
+  return transaction(deps, async (trx) => {
     const session = await lockSession(trx, intentId);
     const payment = await trx
       .updateTable('payment')
@@ -168,29 +167,37 @@ export async function recount(
         .where('uuid', '=', refund.uuid)
         .execute();
     if ((isOther || made.includes(refund.uuid)) && counts(refund))
-      await tellStaff(
-        trx,
-        session.uuid,
-        'refund_elsewhere',
-        `${displayPrice(refund.amountCents)} of payment ${intentId} was ${refund.isDispute ? 'lost by a dispute' : 'refunded outside Induct'}${purpose(order, refund)}`,
-      );
+      await tellStaff(trx, refundElsewhere(order, session.uuid, refund));
   }
   await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
   await tellHubspot(trx, session.uuid);
 }
 
 /**
- * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. If the payment is disputed and
- * bought nothing, the text says how much is still owed.
+ * Returns the notice about a refund made outside Induct: what it was for, or how staff can assign it. If the payment is disputed and
+ * bought nothing, it says how much is still owed.
  */
-function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
-  if (order.status === 'duplicate')
-    return isDispute && leftCents(order) > 0
-      ? `, and it bought nothing. ${disputedSentence(order)} That is ${displayPrice(leftCents(order))}.`
-      : '.';
-  if (lines !== null)
-    return `, for ${lines.map(({ name }) => name).join(' and ') || 'nothing that was bought'}.`;
-  return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;
+function refundElsewhere(
+  order: SettledOrder,
+  subject: string,
+  { uuid, amountCents, lines, isDispute = false }: GivenBack,
+): Notice {
+  const { intentId, dispute } = order;
+  const bought = order.status !== 'duplicate';
+  const isOwed = !bought && isDispute && leftCents(order) > 0;
+  return {
+    kind: 'refund_elsewhere',
+    subject,
+    params: {
+      intentId,
+      amountCents,
+      isDispute,
+      bought,
+      names: lines?.map(({ name }) => name) ?? null,
+      owed: isOwed ? { dispute, cents: leftCents(order) } : null,
+    },
+    remedy: bought && lines === null ? { do: 'assign refund', refund: uuid } : null,
+  };
 }
 
 /**
@@ -219,12 +226,12 @@ async function takeIn(
       : undefined) ??
     (await decidedBefore(trx, intentId, refund));
   if (refusal !== null && known?.refusal !== refusal)
-    await tellStaff(
-      trx,
-      sessionUuid,
-      'refund_waits',
-      `${waitsSentence(intentId, amountCents, refusal)} Until then it is in npm run operator -- reconcile.`,
-    );
+    await tellStaff(trx, {
+      kind: 'refund_waits',
+      subject: sessionUuid,
+      params: { intentId, amountCents, refusal },
+      remedy: { do: 'reconcile' },
+    });
   if (known) {
     await trx
       .updateTable('refund')
@@ -233,12 +240,19 @@ async function takeIn(
       .execute();
     const isLost = (of: RefundTable['status']) => of === 'failed' || of === 'canceled';
     if (isLost(status) && !isLost(known.status))
-      await tellStaffOfEvent(
-        trx,
-        sessionUuid,
-        'refund_failed',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.${refund.isCardClosed ? CARD_CLOSED : await toDecideAgain(trx, known.uuid)}`,
-      );
+      await tellStaff(trx, {
+        kind: 'refund_failed',
+        subject: sessionUuid,
+        params: {
+          refund: known.uuid,
+          intentId,
+          amountCents,
+          isCanceled: status === 'canceled',
+          isCardClosed: refund.isCardClosed,
+        },
+        // A further refund to a closed card would fail, too.
+        remedy: refund.isCardClosed ? null : await toDecideAgain(trx, known.uuid),
+      });
     return {
       uuid: known.uuid,
       reason: known.reason,
@@ -372,24 +386,24 @@ async function dropDue(
       .where('uuid', '=', uuid)
       .execute();
     if (!isReturn)
-      await tellStaffOfEvent(
-        trx,
-        session.uuid,
-        'refund_dropped',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${await commandAgain(trx, uuid, { isTrial: true })}`,
-      );
+      await tellStaff(trx, {
+        kind: 'refund_dropped',
+        subject: session.uuid,
+        params: { intentId, amountCents },
+        remedy: await toDecideAgain(trx, uuid, { isTrial: true }),
+      });
   }
 }
 
 /**
- * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that sends them to
- * Stripe's dashboard. With `isTrial`, the command only shows what it would refund. Returns null for a refund made outside Induct.
+ * Returns how staff can repeat a refund that was decided and not made. With `isTrial`, it is better looked at first. Null for a
+ * refund made outside Induct.
  */
-async function commandAgain(
+export async function toDecideAgain(
   trx: Kysely<Tables>,
   refund: string,
   options: { isTrial?: boolean } = {},
-): Promise<string | null> {
+): Promise<Remedy | null> {
   const { rows } = await sql<
     Pick<PaidOrder, 'intentId' | 'amountCents' | 'lines' | 'refunds'> & {
       session: string;
@@ -405,17 +419,8 @@ async function commandAgain(
   const { session, isReturn, reason, decided, ...order } = rows[0]!;
   if (reason === 'dashboard') return null;
   return isReturn
-    ? operatorRefund(order.intentId)
-    : decideAgainCommand(session, order, { lines: decided, reason }, options);
-}
-
-/**
- * Returns the last sentence of a notice about a refund that failed: how staff decide the same refund again. Empty for a refund made
- * outside Induct.
- */
-export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promise<string> {
-  const command = await commandAgain(trx, refund);
-  return command === null ? '' : ` To decide it again: ${command}`;
+    ? { do: 'refund payment', intentId: order.intentId }
+    : decideAgain(session, order, { lines: decided, reason }, options);
 }
 
 /**

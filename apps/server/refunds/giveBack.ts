@@ -5,6 +5,7 @@ import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts';
@@ -174,7 +175,7 @@ async function dueRefunds(deps: Deps, intentId: string) {
 }
 
 async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Error): Promise<void> {
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const failed = await trx
       .updateTable('refund')
       .set({ status: 'failed', refusal: error.message, updated_at: sql`now()` })
@@ -188,24 +189,25 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       .select('session_uuid')
       .where('intent_id', '=', intentId)
       .executeTakeFirstOrThrow();
-    await tellStaff(
-      trx,
-      payment.session_uuid,
-      'refund_refused',
-      `${refusedSentence(intentId, refund.amount_cents, error.message)}${await toDecideAgain(trx, refund.uuid)}`,
-    );
+    await tellStaff(trx, {
+      kind: 'refund_refused',
+      subject: payment.session_uuid,
+      params: { intentId, amountCents: refund.amount_cents, refusal: error.message },
+      remedy: await toDecideAgain(trx, refund.uuid),
+    });
   });
 }
 
-/** Counts the attempt and leaves the refund due. Staff get one notice a day for each reason, however many refunds it affects. */
+/** Counts the attempt and leaves the refund due. Staff get one notice for each reason, however many refunds it affects. */
 async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
   await countAttempt(deps, refund, message);
-  await tellStaff(
-    deps.database,
-    null,
-    'refund_waits',
-    `Stripe makes a refund not yet: ${message} It stays due and is tried again; npm run operator -- reconcile lists all that is due.`,
-  );
+  const params = { refusal: message };
+  await tellStaff(deps.database, {
+    kind: 'refunds_due',
+    subject: null,
+    params,
+    remedy: { do: 'reconcile' },
+  });
 }
 
 /**

@@ -1,21 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { type BaseFacts, baseOf } from '#core/people.ts';
-import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { giveBack } from '#core/remedy.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
-import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 import { baseFacts, forgetStatus } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
-
-const because: Record<MembershipStanding, string> = {
-  active: 'is active again.',
-  disputed: "is disputed: its payer's bank has taken money back.",
-  refunded: 'has ended: its money goes back.',
-  charged_back: 'has ended: a dispute over its money was lost.',
-  void: 'has ended: nothing was paid for it.',
-};
 
 /**
  * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. If a membership
@@ -47,36 +40,28 @@ export async function bringStanding(
       .where('is_held', '=', true)
       .executeTakeFirst();
     if (other)
-      return tellStaff(
-        trx,
-        session.uuid,
-        'held_twice',
-        `The money of payment ${intentId} is with us again, but its person has joined anew meanwhile.`,
-      );
+      return tellStaff(trx, {
+        kind: 'back_again',
+        subject: session.uuid,
+        params: { intentId },
+        remedy: null,
+      });
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
   if (membership.type === 'membership' && person_id !== null) await forgetStatus(trx, person_id);
   await tellHubspot(trx, session.uuid);
-  const what = membership.type === 'membership' ? 'membership' : 'upgrade';
+  const { type } = membership;
   const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
-  await tellStaffOfEvent(
-    trx,
-    session.uuid,
-    'standing',
-    `The ${what} paid for by ${intentId} ${because[standing]}${isNotTold ? ` ${notToldOfErased(session.uuid)}` : ''}`,
-  );
-  if (comesBack && what === 'membership')
+  await tellStaff(trx, {
+    kind: 'standing',
+    subject: session.uuid,
+    params: { intentId, type, standing, isNotTold },
+    remedy: null,
+  });
+  if (comesBack && type === 'membership')
     await tellOfTwice(trx, session.uuid, await othersOfPayer(trx, session.uuid));
-  if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
-}
-
-/**
- * Returns an additional sentence for staff if the membership of an erased join begins or ends. The contact of an erased join is
- * unknown, so neither HubSpot nor an upgrade by link can be updated.
- */
-export function notToldOfErased(uuid: string): string {
-  return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
+  if (type === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
 /** Returns the payer's other joins that hold a membership, in the order in which they were paid. */
@@ -88,12 +73,6 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
   return rows.map((other) => other.uuid);
 }
 
-/** Returns the sentences for staff about two joins that are paid by likely the same person. */
-export function waysOn(uuid: string, other: string): string {
-  const names = `${uuid} ${other}`;
-  return `If it is one person: npm run operator -- person merge ${names}, and give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}. If they are two, as father and son: npm run operator -- person keep-apart ${names}`;
-}
-
 /** Writes a notice that the payer of a join also holds memberships from the joins `others`. No money is refunded automatically. */
 export async function tellOfTwice(
   trx: Kysely<Tables>,
@@ -101,20 +80,23 @@ export async function tellOfTwice(
   others: readonly string[],
 ): Promise<void> {
   if (others.length === 0) return;
-  await tellStaff(
-    trx,
-    uuid,
-    'perhaps_twice',
-    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. ${waysOn(uuid, others[0]!)}`,
-  );
+  await tellStaff(trx, {
+    kind: 'perhaps_twice',
+    subject: uuid,
+    params: { others: [...others] },
+    remedy: { do: 'merge or keep apart', uuid, other: others[0]! },
+  });
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   for (const uuid of await upgradesAlone(trx, sessionUuid))
-    await tellStaff(trx, uuid, 'upgrade_alone', `${UPGRADE_ALONE} Give it back: ${giveUpgradeBack(uuid)}`);
+    await tellStaff(trx, {
+      kind: 'upgrade_alone',
+      subject: uuid,
+      params: {},
+      remedy: giveBack(uuid, ['membership_upgrade']),
+    });
 }
-
-export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
  * Returns the joins with an active upgrade whose base membership has ended and was not replaced. A base is a membership that the
@@ -132,9 +114,4 @@ export async function upgradesAlone(
     where ended.type = 'membership' and not ended.is_held and ${baseSession === null ? sql`true` : sql`ended.session_uuid = ${baseSession}`}
       and upgrade.type = 'membership_upgrade' and upgrade.standing = 'active'`.execute(database);
   return rows.filter(({ base }) => baseOf(base) === 'lost').map(({ session_uuid }) => session_uuid);
-}
-
-/** Returns the operator command that refunds the upgrade of the join `uuid`, also if that is an upgrade by link. */
-export function giveUpgradeBack(uuid: string): string {
-  return giveBackCommand(uuid, ['membership_upgrade']);
 }

@@ -12,7 +12,7 @@ import {
   standingsOf,
   undergraduate,
 } from '../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { noticesOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -33,12 +33,7 @@ const anHourLater = () =>
   sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
     server.deps.database,
   );
-const waiting = async () =>
-  (
-    await sql<{ message: string }>`select message from staff_notice where kind = 'refund_waits'`.execute(
-      server.deps.database,
-    )
-  ).rows.map(({ message }) => message);
+const waiting = () => toldStaff(server, { kind: 'refunds_due' });
 
 test('a refund that Stripe does not make for now stays due, is tried ever later, and is made when it can be; staff hear of the reason once', async () => {
   const first = await paidJoin(server, server.client(), 'LINCOLN2026');

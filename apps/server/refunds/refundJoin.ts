@@ -3,14 +3,15 @@ import { type Kysely, sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import {
   absentItems,
-  operatorRefund,
   planRefund,
   type RefundPlan,
   type RefundWish,
   type StaffReason,
 } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
 import { goesBack } from '../session/goesBack.ts';
@@ -20,7 +21,7 @@ import { paidOrders, type SettledOrder } from './paidOrders.ts';
 import { previewRefund, type RefundPreview } from './previewRefund.ts';
 
 /** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
-export class NotRefundable extends Error {}
+export class NotRefundable extends Failed {}
 
 /**
  * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. Without them a refund plan
@@ -106,17 +107,12 @@ export async function decideRefunds(
   return promised;
 }
 
-/**
- * Returns a sentence for each payment of a join that bought nothing and is not refunded automatically. The sentence has the
- * refund command.
- */
+/** Returns the payments of a join that bought nothing and are not refunded automatically. */
 async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ intent_id: string }>`
     select intent_id from payment where session_uuid = ${uuid} and status = 'duplicate' and not ${goesBack}
     order by succeeded_at`.execute(trx);
-  return rows.map(
-    ({ intent_id: id }) => `Payment ${id} bought nothing and is still with us: ${operatorRefund(id)}`,
-  );
+  return rows.map(({ intent_id }) => intent_id);
 }
 
 /** Throws {@link NotRefundable} if what would go back now is not what somebody was shown before. */
@@ -125,6 +121,15 @@ export function mustBeSeen(seen: Pick<RefundPlan, 'refunds'>, now: Pick<RefundPl
   throw new NotRefundable(
     'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
   );
+}
+
+/** What a refund of a join gives back, or would. */
+export interface JoinRefund extends RefundPlan {
+  /** The payments of the join that bought nothing and are still with us. */
+  kept: string[];
+  /** What Stripe has made of it; null in a trial. */
+  given: Given | null;
+  preview: RefundPreview;
 }
 
 /**
@@ -138,25 +143,27 @@ export async function refundJoin(
   uuid: string,
   wish: RefundWish,
   { isTrial = false, seen }: { isTrial?: boolean; seen?: RefundPlan } = {},
-): Promise<RefundPlan & { given: Given | null; preview: RefundPreview }> {
+): Promise<JoinRefund> {
   await followJoin(deps, uuid);
-  const { plan, promised, preview } = await deps.database.transaction().execute(async (trx) => {
+  const { plan, promised, preview } = await transaction(deps, async (trx) => {
     const paid = await lockPaid(deps, trx, [uuid]);
     const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
     const kept = await keptPayments(trx, uuid);
     if (paid.orders.length === 0)
-      throw new NotRefundable(
-        kept.length > 0 ? kept.join('\n') : `Join ${uuid} is ${session.state}: nothing was paid.`,
-      );
+      throw kept[0] === undefined
+        ? new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`)
+        : new NotRefundable(`Payment ${kept.join(' and ')} bought nothing and is still with us.`, {
+            do: 'refund payment',
+            intentId: kept[0],
+          });
     const absent = absentItems(paid.orders, wish);
     // Probably an id was mistyped. Therefore nothing is refunded, not even the lines that were found.
     if (absent.length > 0)
       throw new NotRefundable(
         `This join has no donation or store item with the id ${absent.join(' or ')}. Nothing was refunded.`,
       );
-    const planned = planRefund(paid.orders, wish);
-    const plan = { ...planned, notes: [...planned.notes, ...kept] };
+    const plan = { ...planRefund(paid.orders, wish), kept };
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     const preview = await previewRefund(deps, trx, paid.orders, plan);
     if (isTrial) return { plan, promised: [], preview };

@@ -9,10 +9,10 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import type { Command } from '../../staff/command.ts';
+import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { Command } from '../platform/command.ts';
 import { reconcile } from '../settlement/reconcile.ts';
-import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { REPORTS_PATH } from '#contract/calls.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
+import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { browserReports } from '../platform/metrics.ts';
 import { NOTICES_A_DAY, readReports, reportedKinds } from './reports.ts';
@@ -34,10 +35,7 @@ async function send(body: unknown, type = 'application/reports+json'): Promise<n
   return response.status;
 }
 
-const notices = async () =>
-  (await server.deps.database.selectFrom('staff_notice').select('message').orderBy('id').execute()).map(
-    ({ message }) => message,
-  );
+const notices = () => toldStaff(server);
 
 test('a kind of report is counted in both of its forms, and staff hear of it when it is new', async () => {
   assert.equal(await send([modern('https://evil.example/card.js?who=jordan')]), 204);
@@ -169,11 +167,8 @@ test('however many kinds are invented, the table and the notices end, and a real
 });
 
 test('notices about other things do not keep a new kind from being told', async () => {
-  const others = Array.from({ length: NOTICES_A_DAY }, (_, index) => ({
-    kind: 'provider_trouble',
-    message: `Notice ${index} about something else.`,
-  }));
-  await server.deps.database.insertInto('staff_notice').values(others).execute();
+  for (let index = 0; index < NOTICES_A_DAY; index++)
+    await writeNotice(server, `Notice ${index} about something else.`);
   await send([modern('https://evil.example/card.js')]);
   const [told, ...more] = (await notices()).slice(NOTICES_A_DAY);
   assert.match(told!, /^Browsers block https:\/\/evil\.example .* "What browsers report"\.$/);

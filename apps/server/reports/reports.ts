@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { REPORTS_PATH } from '#contract/calls.ts';
 import { type ScreenName, screenAt, screenTitles } from '#core/navigation.ts';
+import type { Remedy } from '#core/remedy.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
@@ -161,12 +162,6 @@ function kindsIn(reported: Reported[]): Reported[] {
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
-function noticeOf({ kind, directive, blocked, page }: Reported): string {
-  return kind === 'broken'
-    ? `A page broke in a browser: ${blocked} (${directive}, first on ${page}). This is the first report of it. It is a fault of ours, or of the browser: docs/run.md, "What browsers report".`
-    : `Browsers block ${blocked} on our pages (${directive}, first on ${page}). This is the first report of it. It is a change of Stripe's, a fault of ours, or a script that somebody else has put there: docs/run.md, "What browsers report".`;
-}
-
 /** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */
 async function count(database: Database, reported: Reported): Promise<void> {
   const { kind, directive, blocked, page } = reported;
@@ -190,10 +185,10 @@ async function count(database: Database, reported: Reported): Promise<void> {
     ), told as (
       select count(*) as today from staff_notice where kind = ${kind} and created_at > now() - interval '1 day'
     )
-    insert into staff_notice (kind, message)
-    select ${kind}, ${noticeOf(reported)}::text
-      || case when today = ${NOTICES_A_DAY - 1} then ' More that is new today is not told: npm run operator -- notices counts it.' else '' end
-    from counted, told where count = 1 and today < ${NOTICES_A_DAY}`.execute(database);
+    insert into staff_notice (kind, params, remedy)
+    select ${kind}, ${JSON.stringify({ blocked, directive, page })}::jsonb || jsonb_build_object('isLast', today = ${NOTICES_A_DAY - 1}),
+      case when today = ${NOTICES_A_DAY - 1} then ${JSON.stringify({ do: 'look at reports' } satisfies Remedy)}::jsonb end
+    from counted, told where count = 1 and today < ${NOTICES_A_DAY} on conflict do nothing`.execute(database);
 }
 
 /** Returns a line for each stored kind of report, the most frequent first. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { type Holdings, isMember } from '#core/people.ts';
-import type { Difference } from '#core/reconciliation.ts';
+import { asTold } from '../../../tests/harness/refunds.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
 import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
@@ -14,6 +14,8 @@ import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
 import { holdings } from '../session/members.ts';
 import { reconcile } from './reconcile.ts';
+
+type Told = ReturnType<typeof asTold>;
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
@@ -140,7 +142,7 @@ async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
 
 /**
  * Checks that a contact that holds a membership here is a member in HubSpot. If the contact is not, staff must have a notice that
- * quotes its status in HubSpot, or says that the contact was merged or holds two memberships.
+ * says that the contact holds two memberships.
  */
 async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
   const contacts = await walk.contacts();
@@ -149,9 +151,7 @@ async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
     if (!isHeld || status === 'member') continue;
     const { rows } = await sql`
       select from staff_notice where session_uuid = ${uuid}
-        and (kind in ('held_twice', 'merged_contacts') or strpos(message, ${`"${status}"`}) > 0)`.execute(
-      walk.database,
-    );
+        and kind = 'held_twice'`.execute(walk.database);
     if (rows.length === 0) yield `join ${uuid} holds a membership, and contact ${contact} is ${status}`;
   }
 }
@@ -171,8 +171,8 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
     select concat(one.uuid, ' and ', other.uuid) as joins
     from held one join held other on one.uuid < other.uuid and other.person_id in ${alikeTo(sql`one.person_id`)}
     where not exists (select from staff_notice
-      where kind in ('perhaps_twice', 'held_twice', 'merged_contacts')
-        and concat(session_uuid, message) ~ concat(one.uuid, '|', other.uuid))`.execute(database);
+      where kind in ('perhaps_twice', 'held_twice')
+        and concat(session_uuid, params) ~ concat(one.uuid, '|', other.uuid))`.execute(database);
   for (const { joins } of rows) yield `joins ${joins} are one person's, and nobody is told`;
 }
 
@@ -285,13 +285,13 @@ async function repair(walk: Walk): Promise<string[]> {
 /**
  * Returns the differences, except orders that are frozen for long: in a walk, payers may stay at the bank's page for any time.
  */
-async function differencesOf({ server }: Walk): Promise<Difference[]> {
+async function differencesOf({ server }: Walk): Promise<Told[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
-  return differences.filter(({ kind }) => kind !== 'paying_for_long');
+  return differences.filter(({ kind }) => kind !== 'paying_for_long').map(asTold);
 }
 
 /** Returns the operator command that repairs a difference. An unassigned refund was for no line; likely the same people are two. */
-function typedBy({ kind, repair }: Difference): string {
+function typedBy({ kind, repair }: Told): string {
   if (kind === 'likely_same') return /person keep-apart .*/.exec(repair)![0];
   return repair.replace('npm run operator -- ', '') + (kind === 'refund_unassigned' ? ' --none' : '');
 }

@@ -3,7 +3,7 @@ import { tellStaff } from '../notices/tellStaff.ts';
 
 /**
  * Collects the failures of one run of a background task and groups them by cause. Writes one log line for each cause and run, and
- * one notice for each cause and day, however many payments are affected.
+ * one notice for each cause, however many payments are affected.
  */
 export class BackgroundFailures {
   private readonly causes = new Map<string, { error: unknown; subjects: string[] }>();
@@ -20,12 +20,8 @@ export class BackgroundFailures {
   async tell({ log, database }: Deps, what: string): Promise<void> {
     for (const [cause, { error, subjects }] of this.causes) {
       log.error({ err: error, count: subjects.length, first: subjects[0] }, what);
-      await tellStaff(
-        database,
-        null,
-        'background',
-        `In the background ${what}: ${cause} It is tried again; npm run operator -- reconcile lists what differs.`,
-      );
+      const params = { what, cause };
+      await tellStaff(database, { kind: 'background', subject: null, params, remedy: { do: 'reconcile' } });
     }
   }
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
 import { atStripe, differencesOf, lapelPin, standingsOf } from '../../../tests/harness/refunds.ts';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -12,11 +13,11 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { settleCommand } from './commands.ts';
 
 /**
  * Tests restores of a backup in which Buy Now was pressed at $65.00 and the card was declined. After the backup, the joiner added
@@ -85,9 +86,10 @@ test('a payment that is made again stays paid, however often it is confirmed, an
     );
     await catchUpOnEvents(server.deps);
   }
-  const { rows: notices } = await sql`
-    select message from staff_notice where strpos(message, ${intentId}) > 0`.execute(server.background);
-  assert.deepEqual(notices, []);
+  assert.deepEqual(
+    (await toldStaff(server)).filter((text) => text.includes(intentId)),
+    [],
+  );
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
-import { stateOf } from '../../../tests/harness/rows.ts';
+import { stateOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -215,12 +215,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
 });
 
 /** Returns the notices about events that were given up. */
-const givenUp = async () =>
-  (
-    await sql<{ message: string }>`select message from staff_notice where kind = 'event_given_up'`.execute(
-      server.deps.database,
-    )
-  ).rows.map(({ message }) => message);
+const givenUp = () => toldStaff(server, { kind: 'event_given_up' });
 
 test('an event that cannot be acted on is tried every hour at last, and left after three days; staff are told once', async () => {
   const client = server.client();

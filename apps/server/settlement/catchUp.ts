@@ -136,11 +136,13 @@ async function tellGivenUp(
   const [first] = givenUp;
   if (!first) return;
   const { id, event } = first;
-  const message =
-    givenUp.length === 1
-      ? `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`
-      : `${givenUp.length} events of Stripe, ${id} (${event.type}) and others, could not be acted on for ${RETRY_DAYS} days, and are left: npm run operator -- reconcile`;
-  await tellStaff(deps.database, null, 'event_given_up', message);
+  const isAlone = givenUp.length === 1 && event.intentId !== null;
+  await tellStaff(deps.database, {
+    kind: 'event_given_up',
+    subject: null,
+    params: { event: id, type: event.type, count: givenUp.length, days: RETRY_DAYS },
+    remedy: isAlone ? { do: 'settle', subject: event.intentId! } : { do: 'reconcile' },
+  });
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {

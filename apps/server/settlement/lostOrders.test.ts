@@ -22,9 +22,9 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundCommand } from '../../staff/refunds.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { settleCommand } from './commands.ts';
-import { refundCommand } from './refundCommands.ts';
 
 /** Tests orders whose last changes a restore or a failover has lost. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

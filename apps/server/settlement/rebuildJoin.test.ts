@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
 import { personId } from '../../../tests/harness/personId.ts';
-import { failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { asTold, failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
+import { noticesOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
@@ -17,13 +17,13 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
 import { moveContacts } from '../crm/followMerges.ts';
 import { findPeople } from '../join/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
 /** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
@@ -32,7 +32,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', stripeClock: () =>
 
 const run = (statement: string) => sql.raw(statement).execute(server.deps.database);
 
-const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(asTold);
 const joinsOf = async (email: string) =>
   (
     await sql<{
@@ -193,7 +193,7 @@ test('an upgrade whose join is missing names what to settle first, and is made a
   await restore();
   const settle = (id: string) => runCommand(t, server, settleCommand, [id]);
   assert.deepEqual(await settle(upgrade), {
-    out: `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing\n`,
+    out: `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all. To make again what Stripe knows: npm run operator -- settle --missing\n`,
     code: 1,
   });
   for (const id of [intentId, upgrade]) assert.equal((await settle(id)).code, 0);
@@ -355,10 +355,8 @@ test('many payments that are not in the database are one notice and one line in 
     );
     await catchUpOnEvents(server.deps);
   }
-  const { rows } = await sql<{ message: string }>`
-    select message from staff_notice where kind = 'background'`.execute(server.deps.database);
   assert.deepEqual(
-    rows.map(({ message }) => message.slice(0, 118)),
+    (await toldStaff(server, { kind: 'background' })).map((text) => text.slice(0, 118)),
     [
       'In the background events of Stripe could not be acted on: A payment is of a join that is not in this database. Was it ',
     ],

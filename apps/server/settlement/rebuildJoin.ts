@@ -7,19 +7,15 @@ import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { providerEmail } from '#core/providerEmail.ts';
-import {
-  type GivenBack,
-  isHeld,
-  type MembershipStanding,
-  operatorRefund,
-  standingAfter,
-} from '#core/refunds.ts';
+import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 
@@ -31,7 +27,7 @@ import { promisedColumns } from '../session/promised.ts';
 import { wordsTyped, wordsWith } from '../session/words.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
-export class NotRebuilt extends Error {}
+export class NotRebuilt extends Failed {}
 
 /**
  * Restores, from a paid intent's metadata, the data that a restored database lacks and that confirming the payment needs: the
@@ -45,7 +41,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   const { uuid, kind, revision } = named;
   const received = displayPrice(intent.amountReceivedCents);
   const noOrder = new NotRebuilt(
-    `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: ${operatorRefund(intent.id)}`,
+    `Stripe took ${received} and does not say for what, so its join cannot be made again.`,
+    { do: 'refund payment', intentId: intent.id },
   );
   if (!isUuid(uuid) || !Number.isSafeInteger(revision)) throw noOrder;
   const { rows } = await sql<{ has_session: boolean; has_snapshot: boolean }>`
@@ -62,12 +59,16 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   const promised = promisedOfMetadata(intent.metadata, lines);
   const identity = identityOfMetadata(intent.metadata);
   if (!has_session && (kind === 'upgrade' || !identity))
-    throw new NotRebuilt(
-      kind === 'upgrade'
-        ? `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing`
-        : `Stripe took ${received} and does not say of whom the join is, so it cannot be made again. To give it back: ${operatorRefund(intent.id)}`,
-    );
-  await deps.database.transaction().execute(async (trx) => {
+    throw kind === 'upgrade'
+      ? new NotRebuilt(
+          `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all.`,
+          { do: 'settle missing' },
+        )
+      : new NotRebuilt(
+          `Stripe took ${received} and does not say of whom the join is, so it cannot be made again.`,
+          { do: 'refund payment', intentId: intent.id },
+        );
+  await transaction(deps, async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
       const email = correctedEmail(intent.metadata) ?? intent.receiptEmail;
@@ -256,9 +257,9 @@ async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Pro
     .map((refund) => (refund.status === 'failed' ? { ...refund, status: 'pending' as const } : refund));
   const standing = standingBy({ ...money, refunds }, order.lines, order.processingFeeCents);
   if (isHeld(standing)) return;
-  await deps.database
-    .transaction()
-    .execute(async (trx) => bringStanding(trx, await lockSession(trx, intentId), intentId, standing));
+  await transaction(deps, async (trx) =>
+    bringStanding(trx, await lockSession(trx, intentId), intentId, standing),
+  );
 }
 
 /**

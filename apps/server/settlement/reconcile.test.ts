@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
-import { everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
+import { asTold, everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -14,16 +14,16 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { retryCommand } from '../crm/commands.ts';
+import type { Command } from '../../staff/command.ts';
+import { retryCommand } from '../../staff/contacts.ts';
+import { documentsRejectCommand } from '../../staff/documents.ts';
+import { refundCommand } from '../../staff/refunds.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { moveContacts } from '../crm/followMerges.ts';
-import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
-import { refundCommand } from './refundCommands.ts';
 import { refundPayment } from './refundPayment.ts';
 
 /** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
@@ -40,7 +40,7 @@ async function paidJoin(to: typeof server, client: Client, code?: string) {
 }
 
 /** Returns all differences, even those of payments and joins that were changed just now. */
-const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(asTold);
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
@@ -219,7 +219,7 @@ test('a payment of which two lost disputes each took a part', async () => {
   };
   const disputes = async () =>
     (await look())
-      .filter(({ kind, subject }) => kind === 'dispute' && subject === intentId)
+      .filter(({ kind, subject }) => kind === 'dispute_amount' && subject === intentId)
       .map(({ text }) => text);
   await loseDispute(2000);
   await followPayment(server.deps, intentId);

@@ -4,17 +4,20 @@ import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { MembershipType } from '#core/product.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
-import { giveBackCommand, operatorRefund } from '#core/refunds.ts';
+import { giveBack } from '#core/remedy.ts';
 import type { Deps } from '../deps.ts';
+import { endNotices, tellStaff } from '../notices/tellStaff.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { repeat } from '../platform/background.ts';
+import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone, waysOn } from '../refunds/membershipStanding.ts';
+import { upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
+import { EVENTS_TASK } from './catchUp.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
@@ -108,15 +111,16 @@ export async function reconcileNightly(deps: Deps): Promise<void> {
   const startedAt = deps.now();
   const { differences } = await keepReconciliation(deps, await reconcile(deps), startedAt);
   await postpone(deps.database, 'reconcile', secondsToNight(deps.now()));
+  await endNotices(deps.database, ['reconciliation']);
   if (differences.length === 0) return;
   deps.log.error({ differences: differences.length }, 'money and members differ');
-  await deps.database
-    .insertInto('staff_notice')
-    .values({
-      kind: 'reconciliation',
-      message: `Money and members differ in ${differences.length} ${differences.length === 1 ? 'place' : 'places'}: npm run operator -- reconcile`,
-    })
-    .execute();
+  const params = { count: differences.length };
+  await tellStaff(deps.database, {
+    kind: 'reconciliation',
+    subject: null,
+    params,
+    remedy: { do: 'reconcile' },
+  });
 }
 
 export async function keepReconciliation(
@@ -133,6 +137,38 @@ export async function keepReconciliation(
     })
     .execute();
   return result;
+}
+
+/**
+ * Reconciles the payments of the last `days`, or all (null). Only a run over all is stored, since the alert and {@link
+ * lastReconciliations} use the last run that was stored.
+ */
+export async function reconcileNow(deps: Deps, days: number | null): Promise<Reconciliation> {
+  const startedAt = deps.now();
+  const since = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);
+  const result = await reconcile(deps, { since });
+  return since === null ? keepReconciliation(deps, result, startedAt) : result;
+}
+
+/**
+ * Reconciles a restored database, before servers start: no payment is in progress, so that even a payment of a minute ago counts as a
+ * difference. The first server to start takes in Stripe's events since the backup, though a server that no longer runs may have
+ * claimed that task.
+ */
+export async function reconcileRestored(deps: Deps): Promise<Reconciliation> {
+  await postpone(deps.database, EVENTS_TASK, 0);
+  const startedAt = deps.now();
+  return keepReconciliation(deps, await reconcile(deps, { graceMinutes: 0 }), startedAt);
+}
+
+/** Returns the last `most` runs over all payments, the newest first. */
+export function lastReconciliations(database: Database, most: number) {
+  return database
+    .selectFrom('reconciliation')
+    .select(['finished_at', 'counts', 'differences'])
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
 }
 
 /** Returns the seconds until the next {@link NIGHT_HOUR} o'clock UTC, which is night in America. */
@@ -274,7 +310,11 @@ async function joinsApart(
   deps: Deps,
   graceMinutes: number,
 ): Promise<{ paid: number; held: number; differences: Difference[] }> {
-  const { rows } = await sql<{ kind: string; uuid: string; intent_id: string | null }>`
+  const { rows } = await sql<{
+    kind: 'paid_by_nothing' | 'upgraded_by_nothing' | 'paying_for_long' | 'paid_twice';
+    uuid: string;
+    intent_id: string | null;
+  }>`
     select 'paid_by_nothing' as kind, uuid::text, null as intent_id from join_session
     where state = 'paid' and not exists (select from payment where session_uuid = uuid and kind = 'join' and status = 'succeeded')
     union all
@@ -289,12 +329,6 @@ async function joinsApart(
   const totals = await sql<{ paid: number; held: number }>`
     select (select count(*)::int from join_session where state = 'paid') as paid,
       (select count(*)::int from membership where is_held) as held`.execute(deps.database);
-  const texts: Record<string, string> = {
-    paid_by_nothing: 'The join says that it is paid; no payment of it succeeded.',
-    upgraded_by_nothing: 'The join says that its upgrade is paid; no payment of it succeeded.',
-    paying_for_long: 'Its order has been frozen for a payment for too long.',
-    paid_twice: 'Two payments of it succeeded for the same thing, and both are kept.',
-  };
   const alone = await upgradesAlone(deps.database);
   const rejected = await rejectedAndHeld(deps, graceMinutes);
   const twice = await heldTwice(deps);
@@ -307,44 +341,46 @@ async function joinsApart(
       ...rows.map(({ kind, uuid, intent_id }) => ({
         kind,
         subject: uuid,
-        text: texts[kind]!,
-        repair: intent_id ? operatorRefund(intent_id) : `npm run operator -- settle ${uuid}`,
+        params: {},
+        remedy: intent_id
+          ? { do: 'refund payment' as const, intentId: intent_id }
+          : { do: 'settle' as const, subject: uuid },
       })),
       ...alone.map((uuid) => ({
-        kind: 'upgrade_alone',
+        kind: 'upgrade_alone' as const,
         subject: uuid,
-        text: UPGRADE_ALONE,
-        repair: giveUpgradeBack(uuid),
+        params: {},
+        remedy: giveBack(uuid, ['membership_upgrade']),
       })),
       ...twice.map(({ uuid, types }) => ({
-        kind: 'held_twice',
+        kind: 'held_twice' as const,
         subject: uuid,
-        text: 'Its person holds two memberships of one kind.',
-        repair: giveBackCommand(uuid, types),
+        params: {},
+        remedy: giveBack(uuid, types),
       })),
       ...alike.map(({ uuid, other }) => ({
-        kind: 'likely_same',
+        kind: 'likely_same' as const,
         subject: uuid,
-        text: `It was paid by somebody of the same name and email as join ${other}, and both memberships are held.`,
-        repair: waysOn(uuid, other),
+        params: { other },
+        remedy: { do: 'merge or keep apart' as const, uuid, other },
       })),
       ...former.map((uuid) => ({
-        kind: 'former_and_held',
+        kind: 'former_and_held' as const,
         subject: uuid,
-        text: 'Its membership is held, and HubSpot calls its contact a former member.',
-        repair: `npm run operator -- contacts retry ${uuid}`,
+        params: {},
+        remedy: { do: 'retry at HubSpot' as const, uuid },
       })),
       ...beside.map(({ uuid, other }) => ({
-        kind: 'unproven_beside',
+        kind: 'unproven_beside' as const,
         subject: uuid,
-        text: `Nobody has proved whose join it is, and yet it is of one person with join ${other}.`,
-        repair: `npm run operator -- story ${uuid}`,
+        params: { other },
+        remedy: { do: 'read story' as const, uuid },
       })),
       ...rejected.map(({ uuid, reason }) => ({
-        kind: 'rejected_held',
+        kind: 'rejected_held' as const,
         subject: uuid,
-        text: 'Its document was rejected finally, and its membership is still paid and held.',
-        repair: `npm run operator -- documents reject ${uuid} --reason ${reason} --final`,
+        params: {},
+        remedy: { do: 'reject finally' as const, uuid, reason },
       })),
     ],
   };

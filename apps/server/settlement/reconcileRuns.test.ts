@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../staff/command.ts';
+import { reconcileCommand } from '../../staff/settlement.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { readFigures } from '../watch/gauges.ts';
-import { reconcileCommand } from './commands.ts';
 import { reconcileNightly, startReconciling } from './reconcile.ts';
 import { settlePayment } from './settle.ts';
 
@@ -82,11 +83,7 @@ test('with --days the command compares the payments of these days alone', async 
 test('every night it runs once, whatever the number of servers, and staff are told of differences', async () => {
   const nights = async () => (await change(sql`select from reconciliation`)).rows.length;
   const before = await nights();
-  const notices = async () =>
-    (
-      await sql<{ message: string }>`
-        select message from staff_notice where kind = 'reconciliation'`.execute(server.deps.database)
-    ).rows.map(({ message }) => message);
+  const notices = () => toldStaff(server, { kind: 'reconciliation' });
   await Promise.all([reconcileNightly(server.deps), reconcileNightly(server.deps)]);
   await reconcileNightly(server.deps);
   assert.equal((await nights()) - before, 1);

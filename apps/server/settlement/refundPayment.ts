@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { confirmPayment, NotConfirmable, NotInDatabase } from '../payments/confirmPayment.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { recordSuccess } from '../payments/paymentRow.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
 import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from '../refunds/giveBack.ts';
@@ -75,10 +76,10 @@ export async function refundPayment(deps: Deps, intentId: string, seenCents?: nu
       if (cents > 0) await refundUnknown(deps, intentId, cents);
       return { cents, notes: [], refused: [] };
     }
-    await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
+    await transaction(deps, (trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
   await orNotRefundable(followPayment(deps, intentId));
-  await deps.database.transaction().execute(async (trx) => {
+  await transaction(deps, async (trx) => {
     const session = await lockSession(trx, intentId);
     const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];

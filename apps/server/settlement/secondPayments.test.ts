@@ -7,8 +7,8 @@ import { restored } from '../../../tests/harness/restored.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { payByCard, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { storyCommand } from '../story/storyCommand.ts';
-import { refundCommand } from './refundCommands.ts';
+import { storyCommand } from '../../staff/find.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { settleMissing, openJoin } = restored(server);

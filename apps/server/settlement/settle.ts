@@ -7,7 +7,9 @@ import { confirmIntent, NotConfirmable, NotInDatabase } from '../payments/confir
 import { namedOrder } from '../payments/namedOrder.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { transaction } from '../platform/database/transaction.ts';
 import type { PaymentTable, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -20,7 +22,7 @@ import { giveUpUnwritten } from './catchUp.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin, takeCorrection } from './rebuildJoin.ts';
 
 /** Thrown when there is nothing to settle. The message says why. */
-export class NotSettled extends Error {}
+export class NotSettled extends Failed {}
 
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
@@ -55,7 +57,7 @@ export async function settlePayment(
         if (error instanceof NotInDatabase) return makeAgain(deps, intent);
         throw error;
       });
-    await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
+    await transaction(deps, (trx) => restore(deps, trx, intentId));
     await giveBack(deps, intentId);
     await followPayment(deps, intentId);
     const { notes, refused } = await given();
@@ -67,7 +69,7 @@ export async function settlePayment(
     return [];
   }
   if (row.status === 'succeeded' || row.status === 'duplicate')
-    await deps.database.transaction().execute((trx) => takeBack(trx, intentId, row.kind));
+    await transaction(deps, (trx) => takeBack(trx, intentId, row.kind));
   if (status === 'canceled' || status === null)
     await sql`update payment set status = 'canceled' where intent_id = ${intentId} and status = 'open'`.execute(
       deps.database,
@@ -98,19 +100,27 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
   const notes: string[] = [];
   for (const { intent_id } of rows)
     if (intent_id !== null) notes.push(...(await settlePayment(deps, intent_id)));
-  await sql`
-    update join_session set ${transitions.undoPayment}
-    where uuid = ${uuid} and state in ('paying', 'paid')
-      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
-    deps.database,
-  );
-  await sql`
-    update join_session set ${transitions.reopenUpgrade}
-    where uuid = ${uuid} and upgrade = 'taken'
-      and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
-    deps.database,
-  );
+  await transaction(deps, async (trx) => {
+    await sql`
+      update join_session set ${transitions.undoPayment}
+      where uuid = ${uuid} and state in ('paying', 'paid')
+        and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
+      trx,
+    );
+    await sql`
+      update join_session set ${transitions.reopenUpgrade}
+      where uuid = ${uuid} and upgrade = 'taken'
+        and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
+      trx,
+    );
+  });
   return notes;
+}
+
+/** A payment that could not be made again after a restore. */
+export interface NotMade {
+  intentId: string;
+  why: Failed;
 }
 
 /**
@@ -122,12 +132,12 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
  * - Corrects the persons whose names and email were corrected since the backup.
  * Nothing is refunded automatically: `reconcile` lists the rest for staff. Returns the intents that were made again (`settled`),
- * the numbers of those that were cancelled (`closed`) and updated (`followed`), and a sentence for each that could not be made
- * again and was not refunded in full (`notes`).
+ * the numbers of those that were cancelled (`closed`) and updated (`followed`), and those that could not be made again and
+ * were not refunded in full (`notMade`).
  */
 export async function settleMissing(
   deps: Deps,
-): Promise<{ settled: string[]; closed: number; followed: number; notes: string[] }> {
+): Promise<{ settled: string[]; closed: number; followed: number; notMade: NotMade[] }> {
   const missing: Intent[] = [];
   const wentBack: string[] = [];
   const corrected: Intent[] = [];
@@ -162,7 +172,7 @@ export async function settleMissing(
   );
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
-  const notes: string[] = [];
+  const notMade: NotMade[] = [];
   // Stripe lists the newest intent first. The list is reversed so that, within one second, the older payment is settled first.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
@@ -171,12 +181,12 @@ export async function settleMissing(
     } catch (error) {
       if (!(error instanceof NotRebuilt || error instanceof NotConfirmable)) throw error;
       const isAllBack = intent.charge?.refundedCents === intent.amountReceivedCents;
-      if (!isAllBack) notes.push(`${intent.id}: ${error.message}`);
+      if (!isAllBack) notMade.push({ intentId: intent.id, why: error });
     }
   }
   for (const intentId of wentBack) await followPayment(deps, intentId);
   for (const intent of corrected) await takeCorrection(deps, intent, namedOrder(deps, intent)!.uuid);
-  return { settled, closed: closing.length, followed: wentBack.length, notes };
+  return { settled, closed: closing.length, followed: wentBack.length, notMade };
 }
 
 type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;

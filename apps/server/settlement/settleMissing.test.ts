@@ -24,14 +24,14 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { ledgerCommand } from '../../staff/ledger.ts';
+import { refundCommand } from '../../staff/refunds.ts';
+import { settleCommand } from '../../staff/settlement.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
-import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmIntent, confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
-import { refundCommand } from './refundCommands.ts';
 
 /** Tests the restore of a backup that lacks later payments. `stripeAheadMs`: by how much Stripe's clock is ahead of ours. */
 let stripeAheadMs = 0;

@@ -4,10 +4,10 @@ import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { setUp } from '../../staff/setup.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { restrictedKeyPage } from '../providers/stripe/permissions.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
-import { setUp } from './setupCommand.ts';
 
 const PUBLIC_URL = 'https://join.society.example';
 const URL_OF_WEBHOOKS = `${PUBLIC_URL}/api/webhooks/stripe`;

@@ -16,14 +16,13 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsAcceptCommand } from '../documents/commands.ts';
-import { ordersUnshipCommand } from '../fulfilment/commands.ts';
+import { documentsAcceptCommand } from '../../staff/documents.ts';
+import { storyCommand } from '../../staff/find.ts';
+import { ordersShipCommand, ordersUnshipCommand } from '../../staff/orders.ts';
+import { refundCommand } from '../../staff/refunds.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
-import { ordersShipCommand } from '../settlement/shipCommand.ts';
-import { storyCommand } from './storyCommand.ts';
 
 const server = await sharedServer({}, { searchLagMs: 0 });
 

@@ -1,3 +1,4 @@
+import type { Remedy } from '#core/remedy.ts';
 /** Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
@@ -21,8 +22,14 @@ export class CrmDenied extends CrmUnavailable {
 
 /** Thrown if the token is of another HubSpot account than the contacts in our database. */
 export class OtherAccount extends CrmDenied {
-  constructor(message: string) {
-    super(403, message, 600_000);
+  readonly remedy: Remedy;
+  constructor(kept: string, present: string) {
+    super(
+      403,
+      `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${present}, and the contacts in this database are of account ${kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${kept}, and restart the servers.`,
+      600_000,
+    );
+    this.remedy = { do: 'move to HubSpot account', account: present };
   }
 }
 

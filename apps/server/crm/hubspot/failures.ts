@@ -84,7 +84,8 @@ export function refusalOf(call: string, error: unknown, status = 207): Refusal {
     isEmail,
     trouble: {
       ...trouble,
-      notice: isEmail ? null : `${why} Which, and why: npm run operator -- contacts failed`,
+      notice: isEmail ? null : why,
+      remedy: { do: 'look at what HubSpot refuses' },
     },
   };
 }
@@ -176,9 +177,15 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
   if (REFUSALS.includes(status)) {
     const { reason, isEmail, trouble: ofWrite } = refusalOf(call, said, status);
     const isWrite = call.includes('/batch/') && !call.endsWith('/read');
-    const ofCall = `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`;
+    const ofCall = `HubSpot refuses ${call} (${cause}). Compare the fields in society.yaml with the properties in HubSpot.`;
     const error = new CrmRefused(status, reason ?? message, isEmail);
-    return { counts: 'answered', error, trouble: { ...trouble, notice: isWrite ? ofWrite.notice : ofCall } };
+    return {
+      counts: 'answered',
+      error,
+      trouble: isWrite
+        ? { ...trouble, notice: ofWrite.notice, remedy: { do: 'look at what HubSpot refuses' } }
+        : { ...trouble, notice: ofCall, remedy: { do: 'doctor' } },
+    };
   }
   const rule = RULES[`${status} ${policyName}`] ?? RULES[status] ?? (status >= 500 ? DOWN : UNKNOWN);
   const ms = Math.max(toldMs(retryAfter) ?? rule.ms, status === 423 ? rule.ms : 0);
@@ -186,7 +193,8 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
     ? new CrmDenied(status, message, rule.ms)
     : new CrmUnavailable(answered, ms, status >= 500);
   const notice = rule.isDenied || rule.counts === 'all limited' ? noticeOf(call, status, cause, said) : null;
-  return { counts: rule.counts, error, trouble: { ...trouble, notice } };
+  const remedy = rule === UNKNOWN && { remedy: { do: 'doctor' } as const };
+  return { counts: rule.counts, error, trouble: { ...trouble, notice, ...remedy } };
 }
 
 /** Returns what staff are told of an answer that they must know of. */
@@ -199,7 +207,7 @@ function noticeOf(call: string, status: number, cause: string, said: SaidError):
     return 'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.';
   if (status === 477)
     return 'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.';
-  return `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`;
+  return `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION.`;
 }
 
 function scopesOf({ errors }: SaidError): string {

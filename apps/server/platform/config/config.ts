@@ -119,7 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const databaseUrl = isEmbedded ? undefined : readDatabaseUrl(settings);
   if (isEmbedded)
     fault(
-      'DATABASE_URL=embedded is for `npm start` and `npm run operator`, which bring the database: this program needs a PostgreSQL address.',
+      'DATABASE_URL=embedded is for `npm start` and the commands beside it, which bring the database: this program needs a PostgreSQL address.',
     );
   else if (!databaseUrl && !get('DATABASE_URL'))
     fault(

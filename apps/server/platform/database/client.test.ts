@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { connect, type Database } from './client.ts';
+import { transaction } from './transaction.ts';
+import type { Tables } from './types.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 let made: TestDatabase;
@@ -40,14 +42,16 @@ test('a connection that breaks in the middle of a transaction fails that transac
   await database.transaction().execute((trx) => pidOf(trx));
 });
 
-test('no connection compiles its statements, with or without the name of who works', async (t) => {
-  for (const actor of [null, 'Dana']) {
-    const database = connect(made.url, { actor });
-    t.after(() => database.destroy());
-    const { rows } = await sql`
-      select current_setting('jit') as jit, current_setting('induct.actor', true) as actor`.execute(database);
-    assert.deepEqual(rows, [{ jit: 'off', actor }]);
-  }
+test('no connection compiles its statements, and a transaction alone knows for whom it works', async (t) => {
+  const database = connect(made.url, { connections: 1 });
+  t.after(() => database.destroy());
+  const settings = (db: Kysely<Tables>) =>
+    sql`select current_setting('jit') as jit, current_setting('induct.actor', true) as actor`
+      .execute(db)
+      .then(({ rows }) => rows);
+  assert.deepEqual(await transaction({ database, actor: 'Dana' }, settings), [{ jit: 'off', actor: 'Dana' }]);
+  for (const work of [transaction({ database, actor: null }, settings), settings(database)])
+    assert.deepEqual(await work, [{ jit: 'off', actor: '' }]);
 });
 
 test('who gets no connection, since others have them all, is told so and not that the database is away', async (t) => {

@@ -12,12 +12,6 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** The PostgreSQL setting that says who makes a change. Staff commands set it, and database triggers record it. */
-const ACTOR = 'induct.actor';
-/** SQL that changes settings of one connection: `$1` are their names, `$2` their values. */
-const SET =
-  'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)';
-
 /**
  * Opens a pool of at most `connections` connections, which the metrics show under `name`. If `url` names several hosts, the pool
  * connects to the one that accepts writes. If a statement times out or cannot be sent, it rejects with {@link DatabaseUnavailable};
@@ -28,9 +22,8 @@ export function connect(
   {
     name = 'calls',
     connections = 10,
-    actor = null,
     waits = patience.ofCalls,
-  }: { name?: string; connections?: number; actor?: string | null; waits?: Patience } = {},
+  }: { name?: string; connections?: number; waits?: Patience } = {},
 ): Database {
   const primary = maybeStandby(url) ? new Primary(url) : null;
   const pool = new pg.Pool({
@@ -45,8 +38,7 @@ export function connect(
       if (primary) await refuseReadOnly(client, waits.connectMs);
       // PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling
       // one of our short statements takes many times as long as running it.
-      const settings = { jit: 'off', ...(actor !== null && { [ACTOR]: actor }) };
-      await client.query(asked(SET, [Object.keys(settings), Object.values(settings)], waits.connectMs));
+      await client.query(asked('set jit = off', [], waits.connectMs));
     },
   });
   watchPool(name, pool);

@@ -68,11 +68,14 @@ export async function migrate(
     version = ours,
     pauses = PAUSES_S,
     tell = () => {},
+    seen,
   }: {
     migrations?: string;
     version?: string;
     pauses?: readonly number[];
     tell?: (sentence: string) => void;
+    /** The names of the migrations that staff have agreed to. If others are pending, none is applied. */
+    seen?: readonly string[];
   } = {},
 ): Promise<string[]> {
   const { client } = await connectToPrimary(databaseUrl);
@@ -83,6 +86,8 @@ export async function migrate(
     await takeTurn(client, tell);
     const waiting = await readState();
     if (waiting.length === 0) return [];
+    if (seen && waiting.some(({ name }) => !seen.includes(name)))
+      throw new Error('Other migrations are pending by now, so none was run. Please look again.');
     await client.query(
       'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now(), oldest_version text)',
     );
@@ -125,7 +130,7 @@ async function apply(
       // Without a `cause`, by which a lock that is not there would be taken for a database that is not.
       if (seconds === null)
         throw new Error(
-          `The migration ${name} did not get ${others} It has changed nothing. When those transactions are over, start the server again, or run npm run operator -- migrate.`,
+          `The migration ${name} did not get ${others} It has changed nothing. When those transactions are over, start the server again, or migrate again.`,
         );
       tell(
         `The migration ${name} waits for ${others} It has let go of everything, and is run again in ${seconds} s.`,

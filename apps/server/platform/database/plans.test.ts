@@ -284,7 +284,7 @@ test('the statements with which staff look at invite codes and change them read 
     assert.ok(listed > LARGE);
     await explainCode(server.deps, 'FILLED91');
     await explainCode(server.deps, 'FILLED9O');
-    await withdrawCode(server.deps, 'FILLED91', 'Staff');
+    await withdrawCode({ ...server.deps, actor: 'Staff' }, 'FILLED91');
     await extendCode(server.deps, 'FILLED91', '2099-06-30');
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);

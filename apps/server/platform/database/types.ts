@@ -6,6 +6,7 @@ import type { LetterKind } from '#core/letterKinds.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, RefundReason, RefundStatus } from '#core/refunds.ts';
+import type { Remedy } from '#core/remedy.ts';
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { RejectionReason } from '#documents/document.ts';
@@ -327,6 +328,11 @@ export interface StaffNoticeTable {
   id: Generated<number>;
   kind: string;
   session_uuid: string | null;
-  message: string;
+  params: Json<object>;
+  remedy: Json<Remedy | null>;
+  count: Generated<number>;
   created_at: Timestamp;
+  last_seen_at: Timestamp;
+  ended_at: Date | null;
+  ended_by: string | null;
 }

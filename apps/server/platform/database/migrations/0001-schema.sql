@@ -443,14 +443,22 @@ create table forget_at_stripe (
 
 -- ── Staff
 
--- What staff should know and no page shows.
+-- What staff should know and no page shows (packages/core/notice.ts): one row for each cause while it is open.
 create table staff_notice (
   id bigint generated always as identity primary key,
   kind text not null,
   session_uuid uuid references join_session,
-  message text not null,
-  created_at timestamptz not null default now()
+  params jsonb not null,
+  remedy jsonb,
+  -- How often its cause was met, first and last.
+  count integer not null default 1,
+  created_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  -- When its cause was mended, or staff said that it is done; ended_by is who of staff.
+  ended_at timestamptz,
+  ended_by text
 );
+create unique index staff_notice_open on staff_notice (kind, session_uuid, md5(params::text)) nulls not distinct where ended_at is null;
 
 -- The story of each join, step by step (packages/core/story.ts), but for its start, which its own row tells. Written by the triggers
 -- below; nothing in it names anybody.

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/client.ts';
+import { deliveriesOf } from './deliveries.ts';
+import { tokensNow } from './hubspot/budget.ts';
+
+/** How far HubSpot is behind, and what it still lets us ask. */
+export interface Behind {
+  /** Joins to be sent, and for how many minutes the oldest of them has waited. */
+  joins: number;
+  waitingMinutes: number | null;
+  refused: number;
+  /** Contacts in the mirror, and when all of them were last read. */
+  mirrored: number;
+  syncedAt: Date | null;
+  /** Documents to be attached, and those that HubSpot refuses. */
+  documents: number;
+  documentsRefused: number;
+  /** The tokens of each kind of call, and for how many seconds none is made, after how many failures. */
+  budget: { name: string; tokens: number; blockedSeconds: number; failures: number }[];
+}
+
+export async function howFarBehind({ database }: Pick<Deps, 'database'>): Promise<Behind> {
+  const { rows } = await sql<Omit<Behind, 'budget'>>`
+    select count(*) filter (where due_at is not null and refusal is null)::int as joins,
+      ceil(extract(epoch from now() - min(due_since) filter (where refusal is null)) / 60)::int as "waitingMinutes",
+      count(*) filter (where refusal is not null)::int as refused,
+      (select count(*)::int from document where crm_next_try_at is not null and crm_refusal is null and review <> 'rejected'
+        and (removed_at is null or crm_file_id is not null)) as documents,
+      (select count(*)::int from document where crm_refusal is not null) as "documentsRefused",
+      (select count(*)::int from person where contact_id is not null) as mirrored,
+      (select reached_at from schedule where name = 'contacts sync' and cursor is null) as "syncedAt"
+    from crm_delivery`.execute(database);
+  const budget = await sql<Behind['budget'][number]>`
+    select name, floor(case name when 'call' then ${tokensNow('call')} else ${tokensNow('search')} end)::int as tokens,
+      case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as "blockedSeconds", failures
+    from crm_budget order by name`.execute(database);
+  return { ...rows[0]!, budget: budget.rows };
+}
+
+/** What HubSpot refuses: whose it is, what it is, and HubSpot's reason. */
+export interface RefusedTelling {
+  who: string;
+  what: string;
+  reason: string;
+}
+
+/** Returns what HubSpot refuses of joins and documents, at most `most`, the newest first. */
+export async function refusedByHubspot(database: Database, most: number): Promise<RefusedTelling[]> {
+  const { rows } = await sql<RefusedTelling>`
+    select coalesce((select uuid::text from join_session where join_session.person_id = person.id order by paid_at desc nulls last, created_at desc limit 1),
+        'contact ' || contact_id) as who, coalesce('contact ' || contact_id, 'new contact') as what, refusal as reason, due_since as at
+    from crm_delivery join person on person.id = person_id where refusal is not null
+    union all
+    select coalesce(session_uuid::text, 'resume of contact ' || (select contact_id from person where person.id = person_id)), 'document ' || id, crm_refusal, created_at
+    from document where crm_refusal is not null
+    order by at desc limit ${most}`.execute(database);
+  return rows.map(({ who, what, reason }) => ({ who, what, reason }));
+}
+
+/** Sends again a join, with what HubSpot refused of it, or all that it refused. Returns how many joins and documents that are. */
+export async function sendRefusedAgain(database: Database, which: 'all' | string): Promise<number> {
+  const { rows } = await sql`
+    with documents as (
+      update document set crm_refusal = null, crm_next_try_at = now()
+      where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
+    ), joins as (
+      update crm_delivery set refusal = null, tries = 0, due_at = now(), due_since = coalesce(due_since, now())
+      where case when ${which} = 'all' then refusal is not null
+        else person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)} end
+      returning person_id
+    )
+    select from joins union all select from documents`.execute(database);
+  return rows.length;
+}

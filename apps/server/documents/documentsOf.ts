@@ -1,0 +1,85 @@
+import { type Selectable, sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { DocumentTable } from '../platform/database/types.ts';
+import { personOf } from '../session/members.ts';
+import { holdDocument } from './encryptDocuments.ts';
+import { proofJoin } from './proofJoin.ts';
+import { type Applicant, applicantOf } from './review.ts';
+import { saveDocument } from './saveDocument.ts';
+import { unknownDocuments } from './sweepDocuments.ts';
+
+export type ListedDocument = Selectable<DocumentTable>;
+
+/**
+ * Returns the documents of the join that owes the proof for `uuid`, the oldest first, with what its transcript should say. `join` is
+ * that join.
+ */
+export async function documentsOfJoin(
+  deps: Deps,
+  uuid: string,
+): Promise<{ join: string; applicant: Applicant | null; documents: ListedDocument[] }> {
+  const join = await proofJoin(deps.database, uuid);
+  const documents = await deps.database
+    .selectFrom('document')
+    .selectAll()
+    .where('session_uuid', '=', join)
+    .orderBy('created_at')
+    .execute();
+  return { join, applicant: await applicantOf(deps, join), documents };
+}
+
+/** Returns the resumes of a contact, the oldest first. */
+export async function resumesOf({ database }: Deps, contactId: string): Promise<ListedDocument[]> {
+  return database
+    .selectFrom('document')
+    .selectAll()
+    .where(sql<boolean>`person_id = ${personOf(sql`${contactId}`)}`)
+    .orderBy('created_at')
+    .execute();
+}
+
+/**
+ * Writes the document with this id to a new file. Returns its media type, or why that is not possible; null if there is no such
+ * document.
+ */
+export async function fetchDocument(
+  deps: Deps,
+  id: string,
+  path: string,
+): Promise<{ mediaType: string } | { refused: string } | null> {
+  const row = await deps.database
+    .selectFrom('document')
+    .select(['storage_key', 'media_type', 'sha256'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return null;
+  const refused = await saveDocument(deps, { key: row.storage_key, sha256: row.sha256 }, path);
+  return refused === null ? { mediaType: row.media_type } : { refused };
+}
+
+/** Returns the keys of the documents that the database does not know. Those that are `young` may be of an upload under way. */
+export async function listUnknown(deps: Deps): Promise<{ key: string; isYoung: boolean }[]> {
+  const old = new Set<string>();
+  for await (const key of unknownDocuments(deps)) old.add(key);
+  const all: { key: string; isYoung: boolean }[] = [];
+  for await (const key of unknownDocuments(deps, { all: true })) all.push({ key, isYoung: !old.has(key) });
+  return all;
+}
+
+/** Whether the database does not know a document: `young` if an upload of it may be under way. */
+export async function whetherUnknown(deps: Deps, key: string): Promise<'unknown' | 'young' | 'known'> {
+  const found = (await listUnknown(deps)).find((each) => each.key === key);
+  if (!found) return 'known';
+  return found.isYoung ? 'young' : 'unknown';
+}
+
+/** Removes a document that the database does not know. Returns false, and removes nothing, if it knows it meanwhile. */
+export async function removeUnknown({ database, storage }: Deps, key: string): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    await holdDocument(trx, key);
+    const { rows } = await sql`select from document where storage_key = ${key}`.execute(trx);
+    if (rows.length > 0) return false;
+    await storage.remove(key);
+    return true;
+  });
+}

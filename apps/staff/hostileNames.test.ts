@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
+import { identityMetadata } from '#core/intentText.ts';
+import { letterKinds } from '#core/letterKinds.ts';
+import { deliver } from '../../tests/harness/deliver.ts';
+import { writeNotice } from '../../tests/harness/rows.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/sampleLetters.ts';
+import { details, paidJoin } from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { postPdf } from '../../tests/harness/uploads.ts';
+import { pressReleaseOf, readMember } from '../server/certificate/member.ts';
+import { releaseText } from '../server/certificate/pressRelease.ts';
+import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
+import { compose } from '../server/letters/compose.ts';
+import { messageOf } from '../server/providers/mail/client.ts';
+import { commandNamed } from './command.ts';
+import { commands } from './commands.ts';
+
+/**
+ * What goes out, to staff's terminal, letters, HubSpot, Stripe, CSV files and papers, has no control characters, whatever the
+ * database has.
+ */
+const server = await sharedServer();
+const CONTROLS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
+const hostile = (name: string) => `${name}\u001b[2J\u001b]0;x\u0007\u202e\u2066\u0085\u009b31m\r`;
+
+const client = server.client();
+const person = { firstName: 'Ann', lastName: 'Lee', personalEmail: 'ann.lee@example.com' };
+const { uuid, intentId } = await paidJoin(server, client, 'HONOR103', person);
+await postPdf(client, pathOf('uploadTranscript', { uuid }));
+await deliver(server);
+const spoiled = Object.fromEntries(
+  Object.entries(details(person)).map(([field, value]) => [
+    field,
+    typeof value === 'string' && value !== '' && field !== 'personalEmail' ? hostile(value) : value,
+  ]),
+);
+await sql`update join_session set details = ${JSON.stringify(spoiled)}::jsonb where uuid = ${uuid}`.execute(
+  server.deps.database,
+);
+await sql`update person set details = ${JSON.stringify(spoiled)}::jsonb where contact_id = '103'`.execute(
+  server.deps.database,
+);
+await tellHubspot(server.deps.database, uuid);
+await sql`update document set name = ${hostile('transcript.pdf')}`.execute(server.deps.database);
+await writeNotice(server, `Join ${uuid} of ${hostile('Ann')} is one.`);
+
+const today = new Date().toISOString().slice(0, 10);
+const DAYS = ['--from', today, '--to', today];
+/** The commands that print what joiners have typed. */
+const printing = [
+  ['find', 'Lee'],
+  ['story', uuid],
+  ['notices'],
+  ['documents', 'show', uuid],
+  ['documents', 'list'],
+  ['documents', 'due'],
+  ['orders', 'list', '--all'],
+  ['orders', 'show', uuid],
+  ['orders', 'list', '--csv'],
+  ['ledger', ...DAYS, '--csv'],
+  ['ledger', ...DAYS],
+  ['letters', 'list', uuid],
+  ['contacts', 'diff', uuid],
+  ['refund', uuid, '--dry-run'],
+];
+for (const args of printing)
+  test(`operator ${args.slice(0, 2).join(' ').replace(uuid, 'JOIN')} prints no control characters of a name`, async (t) => {
+    const { command, rest } = commandNamed(commands, args)!;
+    assert.ok('run' in command);
+    const { out, code } = await runCommand(t, server, command, rest);
+    assert.notEqual(code, 2, out);
+    assert.doesNotMatch(out.replaceAll('\r\n', '\n'), CONTROLS);
+  });
+
+test('no letter has them, in its header, its text or its HTML', async () => {
+  for (const kind of letterKinds) {
+    const mail = compose(sampleWriting(), sampleLetter(kind, { firstName: hostile('Ann') }), sampleNow)!;
+    for (const text of [mail.subject, mail.text, mail.html, mail.to])
+      assert.doesNotMatch(text, CONTROLS, kind);
+    const [head = ''] = (await messageOf(mail)).toString('latin1').split('\r\n\r\n');
+    assert.doesNotMatch(head.replaceAll('\r\n', '\n'), CONTROLS);
+  }
+});
+
+test('HubSpot is told none', async () => {
+  await deliver(server);
+  const { rows } = await sql<{ id: string }>`
+    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const response = await fetch(
+    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${rows[0]!.id}?properties=firstname,lastname,city,address`,
+    { headers: { authorization: `Bearer ${server.deps.config.providers.hubspot.accessToken}` } },
+  );
+  const { properties } = (await response.json()) as { properties: Record<string, string> };
+  assert.match(properties.city ?? '', /^Austin/);
+  assert.doesNotMatch(Object.values(properties).join(''), CONTROLS);
+});
+
+test('Stripe and papers have none', async () => {
+  const names = { firstName: hostile('Ann'), lastName: hostile('Lee'), school: hostile('School') };
+  const identity = { origin: 'school', programme: 'high-school', contactId: null, ...names };
+  assert.doesNotMatch(JSON.stringify(Object.values(identityMetadata(identity))), /\\u00|\u202e/);
+  const member = await readMember(server.deps, uuid, {
+    holding: { began: false, proven: false, paid: true },
+  });
+  assert.doesNotMatch(member.name, CONTROLS);
+  assert.doesNotMatch(releaseText(pressReleaseOf(server.deps, member)), CONTROLS);
+  assert.ok(intentId);
+});

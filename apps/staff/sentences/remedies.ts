@@ -1,0 +1,91 @@
+import type { OrderLine } from '#core/orderLine.ts';
+import { isMembershipType, type MembershipType } from '#core/product.ts';
+import type { Remedy } from '#core/remedy.ts';
+
+/** Returns a command as staff type it. */
+export function operator(...words: readonly string[]): string {
+  return ['npm run operator --', ...words].join(' ');
+}
+
+/**
+ * Returns the command that assigns a refund to these lines of its order; `none`: to nothing that was bought. Without them, the
+ * command that lists what the refund can be assigned to.
+ */
+export function assignCommand(
+  refund: string,
+  assigned: 'none' | readonly Pick<OrderLine, 'type' | 'productId'>[] = [],
+): string {
+  if (assigned === 'none') return operator('refund assign', refund, '--none');
+  const has = (wanted: MembershipType) => assigned.some(({ type }) => type === wanted);
+  const items = assigned.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId);
+  return operator(
+    'refund assign',
+    refund,
+    ...(has('membership') ? ['--membership'] : []),
+    ...(has('membership_upgrade') ? ['--upgrade'] : []),
+    ...(items.length > 0 ? [`--items ${items.join(',')}`] : []),
+  );
+}
+
+/** Returns the command of a remedy, or a text that says how it is done. */
+export function commandOf(remedy: Remedy): string {
+  switch (remedy.do) {
+    case 'give back': {
+      const { uuid, types, items, isIneligible, isTrial } = remedy;
+      return operator(
+        'refund',
+        uuid,
+        ...(types.includes('membership') ? [] : ['--no-membership']),
+        ...(isIneligible ? ['--ineligible'] : []),
+        ...(types.includes('membership_upgrade') ? ['--upgrade'] : []),
+        ...(items === 'all' || items.length > 0
+          ? [`--items ${items === 'all' ? items : items.join(',')}`]
+          : []),
+        ...(isTrial ? ['--dry-run'] : []),
+      );
+    }
+    case 'refund payment':
+      return operator('refund', remedy.intentId);
+    case "refund in Stripe's dashboard":
+      return "in Stripe's dashboard, since no command gives back that alone";
+    case 'assign refund':
+      return assignCommand(remedy.refund);
+    case 'settle':
+      return operator('settle', remedy.subject);
+    case 'settle missing':
+      return operator('settle --missing');
+    case 'reconcile':
+    case 'doctor':
+    case 'migrate':
+      return operator(remedy.do);
+    case 'set up':
+      return operator('setup');
+    case 'reject finally':
+      return operator('documents reject', remedy.uuid, '--reason', remedy.reason, '--final');
+    case 'merge or keep apart': {
+      const names = `${remedy.uuid} ${remedy.other}`;
+      const back = operator('refund', remedy.uuid, '--upgrade', '--items all');
+      return `If it is one person: ${operator('person merge', names)}, and give one of them back: ${back}. If they are two, as father and son: ${operator('person keep-apart', names)}`;
+    }
+    case 'print certificate':
+      return operator('certificate', remedy.uuid, '--name "NAME" FILE.pdf');
+    case 'read story':
+      return operator('story', remedy.uuid);
+    case 'retry letters':
+      return operator('letters list');
+    case 'look at unknown documents':
+      return operator('documents unknown');
+    case 'look at reports':
+      return operator('notices');
+    case 'mint codes':
+      return operator('invitations mint');
+    case 'set document key':
+      return operator('rotate document-key');
+    case 'retry at HubSpot':
+      return operator('contacts retry', remedy.uuid ?? 'all');
+    case 'look at what HubSpot refuses':
+      return operator('contacts failed');
+    case 'move to HubSpot account':
+      return operator('contacts account', remedy.account);
+  }
+}
