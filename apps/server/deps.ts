@@ -1,14 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Printer } from './certificate/printer.ts';
 import type { Contacts } from './crm/contacts.ts';
 import type { Budget } from './crm/hubspot/budget.ts';
 import type { HubspotClient } from './crm/hubspot/client.ts';
 import type { Inspector } from './documents/inspector.ts';
 import type { Scanner } from './documents/scanner.ts';
+import type { Links } from './joining/links/links.ts';
+import type { Passes } from './joining/pass/passes.ts';
 import type { LetterTexts } from './letters/readTexts.ts';
 import type { StopLinks } from './letters/stopLinks.ts';
-import type { Links } from './links/links.ts';
-import type { Passes } from './pass/passes.ts';
+import type { Printer } from './membership/printer.ts';
 import type { Config } from './platform/config/config.ts';
 import type { Database } from './platform/database/client.ts';
 import type { Actor } from './platform/database/transaction.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { logAbsent } from './doctor/askAbsent.ts';
-import { importInvitations } from './invitations/importInvitations.ts';
+import { importInvitations } from './joining/invitations/importInvitations.ts';
 import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { whenReached } from './platform/database/whenReached.ts';
@@ -12,6 +11,7 @@ import { stopMs } from './platform/http/stopping.ts';
 import { serverFolder } from './platform/serverFolder.ts';
 import { version } from './platform/version.ts';
 import { run } from './run.ts';
+import { logAbsent } from './running/doctor/askAbsent.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 

@@ -4,7 +4,7 @@ import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
 import type { Notice } from '#core/notice.ts';
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 import { isProof } from '../session/proof.ts';

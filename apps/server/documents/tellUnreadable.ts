@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
 
 /** Logs that a document cannot be read, and gives staff a notice for each cause. */

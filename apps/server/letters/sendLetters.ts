@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { troubleTeller } from '../notices/providerTrouble.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import type { MailSettings } from '../platform/config/mail.ts';
 import { countWithin } from '../platform/http/limits.ts';
@@ -17,7 +15,9 @@ import {
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
+import { troubleTeller } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
+import { tellStaff } from './tellStaff.ts';
 
 const INTERVAL_MS = 5_000;
 /** The most letters that one call of `sendDue` sends over one connection. */
