@@ -12,7 +12,7 @@ import { serverFolder } from './platform/serverFolder.ts';
 import { version } from './platform/version.ts';
 import { run } from './run.ts';
 import { logAbsent } from './running/doctor/askAbsent.ts';
-import { SocietyFaults } from './society/readSociety.ts';
+import { readSociety, SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 
 /** Invite codes for the demo, in addition to those of the contacts in the HubSpot emulator. */
@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   process.once('disconnect', () => closing.close());
 
   const hasPage = existsSync(webBuild);
-  const { done: wired, room } = await whenReached(config, log, async () => {
+  const readName = () => readSociety(config.societyFile).society.name;
+  const { done: wired, room } = await whenReached(config, log, readName, async () => {
     await migrate(config.databaseUrl, { tell: (sentence) => log.warn(sentence) });
     const wired = await wire(config, log);
     try {

@@ -1,13 +1,13 @@
 import type { LetterKind } from '#core/letterKinds.ts';
 import { letterKinds } from '#core/letterKinds.ts';
 import type { OrderLine } from '#core/orderLine.ts';
-import { sealedPasses } from '../../apps/server/joining/pass/passes.ts';
 import { compose, type Writing } from '../../apps/server/letters/compose.ts';
 import { readLetterTexts } from '../../apps/server/letters/readTexts.ts';
 import { stopLinks } from '../../apps/server/letters/stopLinks.ts';
 import type { Letter } from '../../apps/server/letters/takeLetter.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Mail } from '../../apps/server/providers/mail/client.ts';
+import { sealedPasses } from '../../apps/server/session/passes.ts';
 import { readIcon } from '../../apps/server/society/readIcon.ts';
 import { readSociety } from '../../apps/server/society/readSociety.ts';
 import { societyFile } from './standIns.ts';

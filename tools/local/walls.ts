@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /**
- * Which other folders each folder of apps/server may import. A new import between folders must be added here, and the imports must
- * not form a cycle. Tests and the top-level files (main.ts, app.ts, wire.ts, deps.ts), which put the folders together, are
- * exempt. No file of apps/server imports apps/staff, the command line, which stands on all rooms.
+ * Which other rooms (folders of apps/server) each room may import, values or types. A new import between rooms must be added here, and the imports must
+ * not form a cycle. Tests and the files at the top (main.ts, app.ts, wire.ts, …), which put the rooms together, are exempt. No room
+ * imports a file at the top, and no file of apps/server imports apps/staff, the command line, which stands on all rooms.
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   books: ['crm', 'letters', 'paying', 'platform', 'providers', 'session'],
@@ -25,7 +25,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     'providers',
     'session',
   ],
-  platform: ['society'],
+  platform: [],
   providers: ['platform'],
   running: ['crm', 'documents', 'letters', 'people', 'platform', 'providers', 'society'],
   session: ['platform', 'society'],
@@ -48,8 +48,11 @@ export function wallFaults(
       const target = posix.join(posix.dirname(path), specifier!);
       if (target.startsWith('apps/staff/'))
         faults.push(`${path}: the server does not import the command line.`);
+      if (from === null) continue;
+      if (/^apps\/server\/[^/]+$/.test(target))
+        faults.push(`${path}: only files at the top of the server import ${posix.basename(target)}.`);
       const to = roomOf(target);
-      if (from === null || to === null || to === from) continue;
+      if (to === null || to === from) continue;
       needed.add(`${from} ${to}`);
       if (!allowed[from]?.includes(to))
         faults.push(

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts';
 import { tellStaff } from '../letters/tellStaff.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Collects the failures of one run of a background task and groups them by cause. Writes one log line for each cause and run, and

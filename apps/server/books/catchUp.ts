@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { tellStaff } from '../letters/tellStaff.ts';
 import { cancelErased, cancelIntent } from '../paying/cancelIntent.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
@@ -11,6 +10,7 @@ import { inPages } from '../platform/inPages.ts';
 import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
+import type { Deps } from './deps.ts';
 
 /** A provider's event as it is stored in the database as JSON. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };

@@ -11,10 +11,10 @@ import {
 } from '#core/ledger.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { GivenBack } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../paying/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { BalanceMovement } from '../providers/stripe/movements.ts';
+import type { Deps } from './deps.ts';
 
 /** One line of the ledger. Amounts are in cents. */
 export interface LedgerRow extends LedgerEntry {

@@ -10,7 +10,6 @@ import { providerEmail } from '#core/providerEmail.ts';
 import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
-import type { Deps } from '../deps.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
 import { followPayment, lockSession } from '../paying/refunds/followPayment.ts';
 import { bringStanding } from '../paying/refunds/membershipStanding.ts';
@@ -24,6 +23,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { holdsBought } from '../session/members.ts';
 import { promisedColumns } from '../session/promised.ts';
 import { wordsTyped, wordsWith } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 
 /** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Failed {}

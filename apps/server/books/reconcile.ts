@@ -5,7 +5,6 @@ import type { OrderLine } from '#core/orderLine.ts';
 import type { MembershipType } from '#core/product.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
 import { giveBack } from '#core/remedy.ts';
-import type { Deps } from '../deps.ts';
 import { endNotices, tellStaff } from '../letters/tellStaff.ts';
 import { type NamedOrder, namedOrder } from '../paying/namedOrder.ts';
 import { upgradesAlone } from '../paying/refunds/membershipStanding.ts';
@@ -18,6 +17,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
 import { EVENTS_TASK } from './catchUp.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or

@@ -1,7 +1,7 @@
 import type { RefundWish } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { orNotRefundable, refundJoin } from '../paying/refunds/refundJoin.ts';
+import type { Deps } from './deps.ts';
 
 /** Like {@link refundJoin}, and first confirms the open payments of the join that have succeeded at Stripe, so that they are in it. */
 export async function refundPaid(

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import { confirmPayment, NotConfirmable, NotInDatabase } from '../paying/confirmPayment.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
 import { recordSuccess } from '../paying/paymentRow.ts';
@@ -18,6 +17,7 @@ import { previewRefund, type RefundPreview } from '../paying/refunds/previewRefu
 import { NotRefundable, orNotRefundable } from '../paying/refunds/refundJoin.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Reads a payment from Stripe, and the order in its metadata. Throws {@link NotRefundable} if the payment has brought no money.

@@ -1,7 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { correctedEmail } from '#core/intentText.ts';
 import { isMembershipType } from '#core/product.ts';
-import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../paying/cancelIntent.ts';
 import { confirmIntent, NotConfirmable, NotInDatabase } from '../paying/confirmPayment.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
@@ -19,6 +18,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
+import type { Deps } from './deps.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin, takeCorrection } from './rebuildJoin.ts';
 
 /** Thrown when there is nothing to settle. The message says why. */

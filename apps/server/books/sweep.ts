@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { ABANDONED_MINUTES } from '#core/reconciliation.ts';
-import type { Deps } from '../deps.ts';
 import { cancelIntent, markCanceled } from '../paying/cancelIntent.ts';
 import { lookAtPayment } from '../paying/lookAtPayment.ts';
 import { giveBack } from '../paying/refunds/giveBack.ts';
@@ -10,6 +9,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { reopenFrozen } from '../session/states.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import { catchUpOnEvents } from './catchUp.ts';
+import type { Deps } from './deps.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;

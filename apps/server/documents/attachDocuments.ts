@@ -5,11 +5,11 @@ import { crmId } from '../crm/crmId.ts';
 import { tellingHubspot } from '../crm/fence.ts';
 import type { HubspotClient } from '../crm/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
-import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { Database } from '../platform/database/client.ts';
 import { escapeHtml } from '../platform/escapeHtml.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;

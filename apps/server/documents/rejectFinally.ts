@@ -13,7 +13,6 @@ import {
 } from '#core/refunds.ts';
 import { giveBack as giveMembershipBack } from '#core/remedy.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import { type Given, giveBack, givenOf } from '../paying/refunds/giveBack.ts';
 import { othersOfPayer } from '../paying/refunds/membershipStanding.ts';
 import { previewRefund, type RefundPreview } from '../paying/refunds/previewRefund.ts';
@@ -28,6 +27,7 @@ import {
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { proofJoin } from './proofJoin.ts';
 import {
   isOver,

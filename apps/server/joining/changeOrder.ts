@@ -4,12 +4,12 @@ import type { Holding } from '#core/holding.ts';
 import { donationError, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_LINES, type OpenLine, readLineUuid, withLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
-import type { Deps } from '../deps.ts';
 import { changeLines } from '../paying/changeLines.ts';
 import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
 import { lineOf, priceIsNow } from '../session/orderLines.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { toWireProduct } from '../society/wire.ts';
+import type { Deps } from './deps.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';

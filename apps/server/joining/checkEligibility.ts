@@ -4,10 +4,9 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
 import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts';
 import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { askAboutMember } from '../session/askAboutMember.ts';
 import { ALREADY_MEMBER, holdings } from '../session/members.ts';
+import { askAboutMember } from './askAboutMember.ts';
 import {
   type CodeAttempt,
   countAttempt,
@@ -16,6 +15,7 @@ import {
   mayAttempt,
   tooManyAttempts,
 } from './codeAttempts.ts';
+import type { Deps } from './deps.ts';
 
 export interface Eligibility {
   status: 'success' | 'failed';

@@ -13,7 +13,6 @@ import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import type { Deps } from '../deps.ts';
 import { nameProblemAhead } from '../membership/paperProblem.ts';
 import { lookedAtJustNow } from '../paying/lookAtPayment.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
@@ -24,6 +23,7 @@ import { firstName, fullName, knownEmails, lastName } from '../session/person.ts
 import { accessOf, admitted } from '../session/standing.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
+import type { Deps } from './deps.ts';
 import { merge } from './getContact.ts';
 
 /**

@@ -3,11 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { InvitationFacts } from '#core/invitation.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
-import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import type { Database } from '../platform/database/client.ts';
 import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The names of the three counts of attempts with codes that open nothing: codes that look minted, slips, and all other codes.

@@ -3,11 +3,11 @@ import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { searchKeys } from '#core/personKeys.ts';
 import type { RefundedLine } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
 import { hasPart } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 
 /** A join as the staff commands show it. Amounts are in cents. */
 export interface FoundJoin {

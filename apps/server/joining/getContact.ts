@@ -4,13 +4,13 @@ import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
 import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import { findCountry, findListed } from '#reference/countries.ts';
-import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isProven } from '../session/alike.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { passFor } from '../session/passFor.ts';
 import { accessOf, admitted } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
 
 /** A contact that was read longer ago than this many minutes is read from HubSpot again. */
 const OLD_MINUTES = 10;

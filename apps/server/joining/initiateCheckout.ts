@@ -6,12 +6,12 @@ import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
 import { cannotLookUp, linkedContact } from '../crm/linkedContact.ts';
 import { partUnproven } from '../crm/partUnproven.ts';
-import type { Deps } from '../deps.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { LinkSignature } from '../session/links.ts';
 import { holdings, personOf, refusedSale } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
-import type { LinkSignature } from './links/links.ts';
+import type { Deps } from './deps.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';

@@ -5,11 +5,11 @@ import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { type Holdings, isMember } from '#core/people.ts';
 import { isMembershipType } from '#core/product.ts';
-import type { Deps } from '../deps.ts';
 import { alreadyMember, joinerHoldings } from '../session/members.ts';
 import { accessOf, admitted } from '../session/standing.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Returns the memberships of the session's programme, and which of them is in the order. The membership in the order is returned

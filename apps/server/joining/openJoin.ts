@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Holding, isHeldIn, isOpenIn, type JoinAccess } from '#core/holding.ts';
 import { screenToGoOn } from '#core/joinSession.ts';
-import type { Deps } from '../deps.ts';
 import { firstName } from '../session/person.ts';
 import { accessOf } from '../session/standing.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Returns the page where an unpaid join continues in this browser, or that the join is paid if this browser holds it; otherwise

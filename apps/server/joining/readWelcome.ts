@@ -6,7 +6,6 @@ import { displayMemberNumber } from '#core/memberNumber.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { paperProblem } from '../membership/paperProblem.ts';
 import { duplicatesOf } from '../paying/duplicates.ts';
@@ -15,6 +14,7 @@ import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
 import { firstName, fullName, knownEmails } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
+import type { Deps } from './deps.ts';
 import { receiptOf } from './receipt.ts';
 
 /**

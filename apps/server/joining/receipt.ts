@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import type { Deps } from '../deps.ts';
 import { shortName } from '../session/person.ts';
+import type { Deps } from './deps.ts';
 
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
 

@@ -2,11 +2,11 @@ import type { ParsedBody } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import { withMembership } from '#core/orderLine.ts';
 import { isMember } from '#core/people.ts';
-import type { Deps } from '../deps.ts';
 import { changeLines } from '../paying/changeLines.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { alreadyMember } from '../session/members.ts';
 import { lineOf, priceIsNow } from '../session/orderLines.ts';
+import type { Deps } from './deps.ts';
 
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 

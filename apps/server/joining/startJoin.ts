@@ -6,14 +6,14 @@ import { type Holdings, isMember, isMemberByHubspotAlone } from '#core/people.ts
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { linkedContact } from '../crm/linkedContact.ts';
 import { partUnproven } from '../crm/partUnproven.ts';
-import type { Deps } from '../deps.ts';
 import type { Origin } from '../platform/database/types.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { askAboutMember } from '../session/askAboutMember.ts';
+import type { LinkSignature } from '../session/links.ts';
 import { alreadyMember, holdings, personOf } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
+import { askAboutMember } from './askAboutMember.ts';
 import {
   type CodeAttempt,
   countAttempt,
@@ -21,7 +21,7 @@ import {
   mayAttempt,
   tooManyAttempts,
 } from './codeAttempts.ts';
-import type { LinkSignature } from './links/links.ts';
+import type { Deps } from './deps.ts';
 
 export interface StartedJoin {
   uuid: string;

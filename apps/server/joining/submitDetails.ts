@@ -14,7 +14,6 @@ import {
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import { makeDue } from '../crm/hubspotIsToHear.ts';
-import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../paying/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -22,6 +21,7 @@ import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConse
 import { accessOf, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { wordsTyped } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one call to HubSpot

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { tellStaff } from '../letters/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import { forgetCounts } from '../platform/http/limits.ts';
 import { GUESSES } from './codeAttempts.ts';
+import type { Deps } from './deps.ts';
 
 const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;

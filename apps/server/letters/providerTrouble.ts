@@ -1,5 +1,5 @@
-import type { Log } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
+import type { Log } from '../platform/deps.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 import { tellStaff } from './tellStaff.ts';
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Notice } from '#core/notice.ts';
-import type { Deps, StaffDeps } from '../deps.ts';
+import type { ByStaff } from '../platform/deps.ts';
+import type { Deps } from './deps.ts';
 
 /** A notice with how often its cause was met, first and last. */
 export type ReadNotice = Notice & { id: number; count: number; createdAt: Date; lastSeenAt: Date };
@@ -14,7 +15,7 @@ export async function readNotices({ database }: Pick<Deps, 'database'>, since: D
 }
 
 /** Ends a notice, as staff say. Returns false if there is no such open notice. */
-export async function endNotice({ database, actor }: StaffDeps, id: number): Promise<boolean> {
+export async function endNotice({ database, actor }: ByStaff<Deps>, id: number): Promise<boolean> {
   const { rows } = await sql`
     update staff_notice set ended_at = now(), ended_by = ${actor} where id = ${id} and ended_at is null returning id`.execute(
     database,

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { MailSettings } from '../platform/config/mail.ts';
 import { countWithin } from '../platform/http/limits.ts';
@@ -14,6 +13,7 @@ import {
   openMail,
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
+import type { Deps } from './deps.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
 import { troubleTeller } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';

@@ -1,5 +1,5 @@
 import type { Paper } from '#core/paper.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from './deps.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 
 export type ForStaff =

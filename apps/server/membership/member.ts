@@ -7,13 +7,13 @@ import { PROVE_FIRST } from '#core/pass.ts';
 import { isPlainlyPrintable } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { findCountry } from '#reference/countries.ts';
-import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
 import { fullName, personField } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
 import type { Certificate } from './drawCertificate.ts';
 import { type PressRelease, writeRelease } from './pressRelease.ts';
 

@@ -2,13 +2,13 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
 import { type BaseFacts, baseOf } from '#core/people.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile, ShipmentTable, Tables } from '../platform/database/types.ts';
 import { baseFacts } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { goodsPromised } from '../session/promised.ts';
 import type { Society } from '../society/society.ts';
+import type { Deps } from './deps.ts';
 
 /** All goods that a join paid for, sent together. */
 export interface Parcel {

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts';
 import { tellStaff } from '../letters/tellStaff.ts';
+import type { Deps } from './deps.ts';
 import { hasProgramme, unprintable } from './member.ts';
 
 const MOST_NAMED = 10;

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type DownloadName, downloads } from '#contract/calls.ts';
 import { papers } from '#core/paper.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { serve } from '../platform/http/routes.ts';
+import type { Deps } from './deps.ts';
 import { certificateOf, type Member, pressReleaseOf, readMember, unprintable } from './member.ts';
 import { paperProblem, programmeProblem } from './paperProblem.ts';
 import { releaseText } from './pressRelease.ts';
@@ -16,17 +16,17 @@ const params = z.object({ uuid: z.uuid().toLowerCase() });
 const querystring = z.object({ paper: z.enum(papers).optional() });
 type Asked = FastifyRequest<{ Params: z.output<typeof params>; Querystring: z.output<typeof querystring> }>;
 
-export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'getPressRelease', async ({ params: { uuid }, request }) => {
-    const member = await memberOf(uuid, request);
+export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, deps, 'getPressRelease', async ({ params, holding }) => {
+    const member = await readMember(deps, params.uuid, { holding });
     const problem = programmeProblem(deps, member);
     if (problem !== null) throw new Refusal(409, problem);
     return { data: { text: releaseText(pressReleaseOf(deps, member)) } };
   });
-  serve(app, 'setVerification', async ({ params: { uuid }, body, request }) => ({
-    data: await setVerification(deps, uuid, { ...body, holding: deps.browser.holdingOf(request, uuid) }),
+  serve(app, deps, 'setVerification', async ({ params, body, holding }) => ({
+    data: await setVerification(deps, params.uuid, { ...body, holding }),
   }));
-  serve(app, 'verifyNumber', async ({ params: { number }, request }) => ({
+  serve(app, deps, 'verifyNumber', async ({ params: { number }, request }) => ({
     data: await verifyNumber(deps, { typed: number, address: request.ip }),
   }));
   download('certificate', 'Certificate', (member, paper) =>
@@ -40,10 +40,6 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
     return deps.printer.print({ kind: 'pressRelease', release, paper });
   });
 
-  function memberOf(uuid: string, request: FastifyRequest): Promise<Member> {
-    return readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
-  }
-
   /** Registers the route of a PDF download, with its path from the contract. Refusals are answered like those of API calls. */
   function download(
     name: DownloadName,
@@ -54,7 +50,8 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
       downloads[name].replace('{uuid}', ':uuid'),
       { schema: { operationId: name, params, querystring } },
       async (request: Asked, reply: FastifyReply) => {
-        const member = await memberOf(request.params.uuid, request);
+        const { uuid } = request.params;
+        const member = await readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
         const problem = await paperProblem(deps, member);
         if (problem !== null) throw new Refusal(409, problem);
         const bytes = await print(member, request.query.paper ?? member.paper);

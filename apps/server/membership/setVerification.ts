@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { baseMembership } from '../session/members.ts';
 import { standingFor } from '../session/standing.ts';
+import type { Deps } from './deps.ts';
 import { readMember } from './member.ts';
 
 /**

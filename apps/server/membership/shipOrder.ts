@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Goods } from '#core/fulfilment.ts';
-import type { Deps, StaffDeps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
+import type { ByStaff } from '../platform/deps.ts';
 import { Failed } from '../platform/failed.ts';
+import type { Deps } from './deps.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
 /** Thrown if nothing can be recorded. The message is a sentence for staff with the reason. */
@@ -30,7 +31,7 @@ export interface Shipped {
  * concurrent calls record the goods only once.
  */
 export async function shipOrder(
-  deps: Pick<StaffDeps, 'database' | 'actor' | 'society'>,
+  deps: Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>,
   uuid: string,
   { items, note }: ShipRequest & { note: string | null },
 ): Promise<Shipped> {
@@ -63,7 +64,7 @@ export async function shipOrder(
  * the name of the staff member who undid them.
  */
 export async function unshipOrder(
-  deps: Pick<StaffDeps, 'database' | 'actor' | 'society'>,
+  deps: Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>,
   uuid: string,
   { items }: ShipRequest,
 ): Promise<Shipped> {

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { displayMemberNumber, parseMemberNumber } from '#core/memberNumber.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
 import { hasProgramme } from './member.ts';
 
 /**

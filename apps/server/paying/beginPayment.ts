@@ -11,7 +11,6 @@ import {
   type SaleRefusal,
 } from '#core/people.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
-import type { Deps } from '../deps.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
@@ -20,6 +19,7 @@ import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
+import type { Deps } from './deps.ts';
 import { readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { forgottenNotes } from '#core/intentText.ts';
-import type { Deps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Cancels an intent at Stripe and then in our database. Returns false if the intent has just been paid, or the bank is still

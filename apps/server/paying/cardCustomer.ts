@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { cleanText } from '#core/cleanText.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
-import type { Deps } from '../deps.ts';
 import { Declined } from '../providers/stripe/failures.ts';
 import { knownEmails, shortName } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
+import type { Deps } from './deps.ts';
 import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
+import type { Deps } from './deps.ts';
 import { namedOrder } from './namedOrder.ts';
 
 /** A failed charge that an event reports. `id` is Stripe's id of the charge. */

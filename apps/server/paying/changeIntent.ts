@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 import { intentRequest } from './intentRequest.ts';
 import type { Order } from './readOrder.ts';
 

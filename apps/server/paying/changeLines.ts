@@ -3,10 +3,10 @@ import { type Holding, isOpenIn, type JoinAccess } from '#core/holding.ts';
 import { refusal, type SessionAction } from '#core/joinSession.ts';
 import type { OpenLine, OpenOrder } from '#core/orderLine.ts';
 import type { Holdings } from '#core/people.ts';
-import type { Deps } from '../deps.ts';
 import { joinerHoldings } from '../session/members.ts';
 import { accessOf, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
+import type { Deps } from './deps.ts';
 import { whileFrozen } from './settlePaying.ts';
 
 /** An order that may be changed, and what decides on a change. */

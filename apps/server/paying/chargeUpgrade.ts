@@ -5,7 +5,6 @@ import { lineMetadata, orderDescription, promisedMetadata } from '#core/intentTe
 import { screens } from '#core/navigation.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -17,6 +16,7 @@ import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { ensureCustomer, readPayer, type SavedCard } from './cardCustomer.ts';
 import { noteFailure, tooManyDeclined } from './cardFailures.ts';
 import { confirmIntent } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 import { nextAttempt } from './paymentRow.ts';
 import { countingFailures } from './providerFailures.ts';
 

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import { providerEmail } from '#core/providerEmail.ts';
-import type { Deps } from '../deps.ts';
 import { promised, promisedColumns } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
+import type { Deps } from './deps.ts';
 import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { goesBack, isReturnedInFull } from '../session/goesBack.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * A payment that bought nothing. `why` is `other_amount` if its amount differed from the order on the screen; otherwise `held`, for

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import type { WebhookEvent } from '../providers/stripe/webhookEvents.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 import { namedOrder } from './namedOrder.ts';
 import { followPayment } from './refunds/followPayment.ts';
 import { settlePaying } from './settlePaying.ts';

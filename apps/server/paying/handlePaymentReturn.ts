@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { type Holding, isHeldIn } from '#core/holding.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { readStanding } from '../session/standing.ts';
+import type { Deps } from './deps.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 

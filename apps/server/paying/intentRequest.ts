@@ -1,6 +1,6 @@
 import { identityMetadata, lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
-import type { Deps } from '../deps.ts';
 import { promised } from '../session/promised.ts';
+import type { Deps } from './deps.ts';
 import type { Order } from './readOrder.ts';
 
 /**

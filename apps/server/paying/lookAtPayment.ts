@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { type DueLetter, insertLetters } from '../letters/dueLetters.ts';
 import type { FailedData } from '../letters/takeLetter.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together. Anybody can cause

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
+import type { Deps } from './deps.ts';
 
 /** The order that an intent is for, according to the intent's metadata. */
 export interface NamedOrder {

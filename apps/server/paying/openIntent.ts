@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { refusalFor } from '../session/standing.ts';
 import { cancelErased, cancelIntent } from './cancelIntent.ts';
 import { tooManyDeclined } from './cardFailures.ts';
+import type { Deps } from './deps.ts';
 import { intentRequest } from './intentRequest.ts';
 import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';

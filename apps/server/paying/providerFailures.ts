@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { Declined, ProviderFailed, ProviderRefused } from '../providers/stripe/failures.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Runs calls to Stripe whose idempotency keys contain `failures`, the session's count of failed calls. If Stripe fails or refuses

@@ -7,12 +7,12 @@ import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
 import { type Holdings, orderRefusal } from '#core/people.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { joinerHoldings, refusedSale } from '../session/members.ts';
 import { firstName, knownEmails, lastName } from '../session/person.ts';
 import { accessOf, admitted, readStanding, upgradeOffer } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
+import type { Deps } from './deps.ts';
 
 export interface Order {
   state: string;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type Holding, isOpenIn } from '#core/holding.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
-import type { Deps } from '../deps.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import { readStanding } from '../session/standing.ts';
 import { reopenFrozen } from '../session/states.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 import { isBefore } from './stripeClock.ts';
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
-import type { Deps } from '../deps.ts';
 import { standingFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Skips the upgrade, which is then not offered again. Cancels the upgrade's open intent, because a card form may still show it.

@@ -2,10 +2,10 @@ import type { Data } from '#contract/schemas.ts';
 import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import { shortPrice } from '#core/money.ts';
-import type { Deps } from '../deps.ts';
 import { standingFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 import { toWireProduct } from '../society/wire.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. Only a browser that may charge that

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { handleEvent } from './handleEvent.ts';
 
 const NO_EVENT = 'The signature is wrong, or the body is not an event.';

@@ -12,7 +12,6 @@ import {
 } from '#core/studentDetails.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
-import type { Deps } from '../deps.ts';
 import { revokePasses } from '../joining/pass/revoke.ts';
 import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
@@ -21,6 +20,7 @@ import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** The fields that can be corrected. */

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Gauge, type Registry } from 'prom-client';
 import { FAILURES } from '../crm/hubspot/budget.ts';
-import type { Deps } from '../deps.ts';
 import { isAttachable } from '../documents/attachDocuments.ts';
 import { kept } from '../platform/kept.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { freeBytes } from '../providers/storage/room.ts';
+import type { Deps } from './deps.ts';
 
 /** How long values from the database are reused (ms), however often metrics are scraped. */
 export const KEPT_MS = 10_000;

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { REPORTS_PATH } from '#contract/calls.ts';
 import { type ScreenName, screenAt, screenTitles } from '#core/navigation.ts';
 import type { Remedy } from '#core/remedy.ts';
-import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { browserReports } from '../platform/metrics.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The most bytes of a request's body, and the most reports that are read from it. Chromium sends up to a hundred reports at once,

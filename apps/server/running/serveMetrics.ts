@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Deps } from '../deps.ts';
 import { registry as counted } from '../platform/metrics.ts';
+import type { Deps } from './deps.ts';
 import { registerGauges } from './gauges.ts';
 
 /** The timeout of a request for metrics (ms). */

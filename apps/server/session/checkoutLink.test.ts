@@ -6,8 +6,8 @@ import { PROVE_FIRST } from '#core/pass.ts';
 import { type Join, ofJoins, proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
-import { LINK_INVALID } from '../joining/links/links.ts';
 import { readLetter } from '../letters/takeLetter.ts';
+import { LINK_INVALID } from './links.ts';
 
 /** What the holder of a checkout link is told of the person for whom it pays, before and after they have proven to be that person. */
 const server = await sharedServer();

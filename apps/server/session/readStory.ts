@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Returns the steps of a join, the oldest first: its start, which its row tells, and those that were recorded. The record of an

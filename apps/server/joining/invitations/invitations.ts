@@ -3,9 +3,10 @@ import { similarCodes } from '#core/guessableCodes.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import { type Holdings, isMember } from '#core/people.ts';
-import type { Deps, StaffDeps } from '../../deps.ts';
 import type { Database } from '../../platform/database/client.ts';
+import type { ByStaff } from '../../platform/deps.ts';
 import { holdings } from '../../session/members.ts';
+import type { Deps } from '../deps.ts';
 
 export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
 export type InvitationState = (typeof invitationStates)[number];
@@ -78,7 +79,10 @@ export interface Withdrawal {
 }
 
 /** Withdraws a code: it is answered like an unknown one. Returns null if there is no such code. */
-export async function withdrawCode({ database, actor }: StaffDeps, code: string): Promise<Withdrawal | null> {
+export async function withdrawCode(
+  { database, actor }: ByStaff<Deps>,
+  code: string,
+): Promise<Withdrawal | null> {
   const { rows } = await sql<{ at: Date; by: string; is_earlier: boolean; joins: number }>`
     with withdrawn as (
       update invitation set is_withdrawn = true, withdrawn_at = now(), withdrawn_by = ${actor}

@@ -8,8 +8,8 @@ import { readConfig } from '../../platform/config/config.ts';
 import type { Secrets } from '../../platform/config/secrets.ts';
 import { browserCookie } from '../../platform/http/browserCookie.ts';
 import { stripeProvider } from '../../providers/stripe/provider.ts';
-import { sealedPasses } from '../pass/passes.ts';
-import { signedLinks } from './links.ts';
+import { signedLinks } from '../../session/links.ts';
+import { sealedPasses } from '../../session/passes.ts';
 
 const OLD = 'o'.repeat(32);
 const NEW = 'n'.repeat(32);

@@ -1,4 +1,4 @@
-import type { Links, LinkTarget } from './links.ts';
+import type { Links, LinkTarget } from '../../session/links.ts';
 
 const paths: Record<LinkTarget['kind'], (contactId: string) => string> = {
   init: (contactId) => `/registration/${contactId}/init`,

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Holding, isHeldIn, type JoinAccess } from '#core/holding.ts';
-import type { Deps } from '../../deps.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
+import { PASS_INVALID, type Pass } from '../../session/passes.ts';
 import { accessOf, readStanding } from '../../session/standing.ts';
-import { PASS_INVALID, type Pass } from './passes.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * SQL for whether a pass opens the query's `session`. All of these must be true: the pass is for this join; the join has not

@@ -11,7 +11,7 @@ import { linksRevokeCommand } from '../../../staff/links.ts';
 import { personEraseCommand } from '../../../staff/privacy.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
-import { PASS_EXPIRED, PASS_INVALID, sealedPasses } from './passes.ts';
+import { PASS_EXPIRED, PASS_INVALID, sealedPasses } from '../../session/passes.ts';
 import { sendDueLinks } from './sendLinks.ts';
 
 const server = await sharedServer();

@@ -8,10 +8,10 @@ import {
   NAME_WRONG,
   TRIES_USED_UP,
 } from '#core/pass.ts';
-import type { Deps } from '../../deps.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
+import { PASS_INVALID, type Pass } from '../../session/passes.ts';
+import type { Deps } from '../deps.ts';
 import { opens } from './openPass.ts';
-import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
  * Accepts a mailed code as proof, once, from the browser that asked for it. One statement checks the code and counts the try, so

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Deps } from '../../deps.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import type { Deps } from '../deps.ts';
 
 /** Revokes every link that was mailed for joins until `at`, and their codes. `joins` is an SQL condition on `join_session`. Returns the joins. */
 export async function revokePasses(

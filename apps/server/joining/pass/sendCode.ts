@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { CODE_MINUTES, TOO_MANY_CODES } from '#core/pass.ts';
-import type { Deps } from '../../deps.ts';
 import { insertLetters } from '../../letters/dueLetters.ts';
 import { countWithin } from '../../platform/http/limits.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
+import { PASS_INVALID } from '../../session/passes.ts';
+import type { Deps } from '../deps.ts';
 import { opens } from './openPass.ts';
-import { PASS_INVALID } from './passes.ts';
 import { codeHash } from './provePass.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 import { INVALID_EMAIL, isEmail } from '#core/studentDetails.ts';
-import type { Deps } from '../../deps.ts';
 import { dueLetters } from '../../letters/dueLetters.ts';
 import { repeat } from '../../platform/background.ts';
 import type { Tables } from '../../platform/database/types.ts';
@@ -10,6 +9,7 @@ import { isProven } from '../../session/alike.ts';
 import { mailboxKey } from '../../session/mailboxKey.ts';
 import { firstName, lastName } from '../../session/person.ts';
 import { hasEmail, hasPart } from '../../session/words.ts';
+import type { Deps } from '../deps.ts';
 import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts';
 import { isWaiting, parcelOf } from '../../membership/orders.ts';
+import type { Deps } from '../deps.ts';
 import { followPayment } from './followPayment.ts';
 
 /**

@@ -17,7 +17,6 @@ import {
 } from '#core/refunds.ts';
 import type { Remedy } from '#core/remedy.ts';
 import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
-import type { Deps } from '../../deps.ts';
 import { dueLetters, dueSecondPayment } from '../../letters/dueLetters.ts';
 import { tellStaff } from '../../letters/tellStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
@@ -25,6 +24,7 @@ import { transaction } from '../../platform/database/transaction.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../../platform/database/types.ts';
 import type { MoneyBack } from '../../providers/stripe/moneyBack.ts';
 import { toldWith } from '../../session/alike.ts';
+import type { Deps } from '../deps.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 

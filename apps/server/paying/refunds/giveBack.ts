@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { Decided } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
-import type { Deps } from '../../deps.ts';
 import { dueSecondPayment } from '../../letters/dueLetters.ts';
 import { tellStaff } from '../../letters/tellStaff.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../../providers/stripe/failures.ts';
+import type { Deps } from '../deps.ts';
 import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts';
 
 /** The outcome of decided refunds after the calls to Stripe. */

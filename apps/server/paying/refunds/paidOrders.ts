@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GivenBack, PaidOrder } from '#core/refunds.ts';
-import type { Deps } from '../../deps.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind` is whether the payment was for the join

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { type Consequences, consequencesOf, type PaidOrder, type RefundPlan } from '#core/refunds.ts';
-import type { Deps } from '../../deps.ts';
 import { parcelOf } from '../../membership/orders.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import type { Deps } from '../deps.ts';
 
 /** All that a refund would do, for whoever decides it. */
 export interface RefundPreview extends Consequences {

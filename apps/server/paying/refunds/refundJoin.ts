@@ -8,13 +8,13 @@ import {
   type RefundWish,
   type StaffReason,
 } from '#core/refunds.ts';
-import type { Deps } from '../../deps.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { Failed } from '../../platform/failed.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../../providers/stripe/failures.ts';
 import { goesBack } from '../../session/goesBack.ts';
+import type { Deps } from '../deps.ts';
 import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';

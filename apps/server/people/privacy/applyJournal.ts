@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { StillTelling, tellingHubspotNothing } from '../../crm/fence.ts';
-import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/client.ts';
 import { emailsOfWords } from '../../session/words.ts';
+import type { Deps } from '../deps.ts';
 import { eraseJoins } from './eraseJoins.ts';
 import {
   erasePersons,

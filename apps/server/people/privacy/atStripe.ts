@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { forgottenNotes } from '#core/intentText.ts';
-import type { Deps } from '../../deps.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { ProviderRefused } from '../../providers/stripe/failures.ts';
+import type { Deps } from '../deps.ts';
 
 /** An object at Stripe with a person's data: an intent with the person in its metadata, or a customer. */
 export interface AtStripe {

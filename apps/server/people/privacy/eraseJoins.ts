@@ -2,10 +2,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { deliveriesOf, forgetSent } from '../../crm/deliveries.ts';
-import type { Deps } from '../../deps.ts';
 import type { ContactProfile, Tables } from '../../platform/database/types.ts';
 import { chainOf } from '../../session/alike.ts';
 import { BAR } from '../../session/words.ts';
+import type { Deps } from '../deps.ts';
 import { refusalsOf } from './underWay.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/client.ts';
 import { sharedSecret } from '../../platform/database/secrets.ts';
 import { chainOf } from '../../session/alike.ts';
 import { emailsOfWords, hasEmail } from '../../session/words.ts';
+import type { Deps } from '../deps.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 

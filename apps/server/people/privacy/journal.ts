@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * One erasure, stored as a line of JSON. With it the erasure can be repeated in a database that is restored from an older backup.

@@ -1,7 +1,7 @@
 import { lookAtContacts } from '../../crm/followContacts.ts';
 import { CrmRefused, CrmUnavailable } from '../../crm/hubspot/errors.ts';
-import type { Deps } from '../../deps.ts';
 import { isWaiting, parcelOf } from '../../membership/orders.ts';
+import type { Deps } from '../deps.ts';
 import { findPerson, type Person } from './findPerson.ts';
 import { refusalsOf } from './underWay.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Deps } from '../../deps.ts';
 import { escapeHtml } from '../../platform/escapeHtml.ts';
+import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
 import { noticesNaming } from './noticesNaming.ts';
 

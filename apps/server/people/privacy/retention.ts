@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type BaseFacts, baseOf } from '#core/people.ts';
-import type { Deps } from '../../deps.ts';
 import { isWaiting, listParcels, parcelOf } from '../../membership/orders.ts';
 import { repeat } from '../../platform/background.ts';
 import { postpone, takeTurn } from '../../platform/database/schedule.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { goesBack } from '../../session/goesBack.ts';
 import { baseFacts, hasEnded } from '../../session/members.ts';
+import type { Deps } from '../deps.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHasher } from './findPerson.ts';

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
 import { nothingHere } from '../../platform/http/errors.ts';
 import type { Answer } from '../../providers/answer.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * How a call arrived:

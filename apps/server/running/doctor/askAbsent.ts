@@ -1,5 +1,5 @@
-import type { Log } from '../../deps.ts';
 import { patience } from '../../platform/database/patience.ts';
+import type { Log } from '../../platform/deps.ts';
 import type { Answer } from '../../providers/answer.ts';
 import type { Society } from '../../society/society.ts';
 import { askOnce } from './askDatabase.ts';

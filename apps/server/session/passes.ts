@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { type LinkedScreen, passPath } from '#core/navigation.ts';
 import { PASS_DAYS } from '#core/pass.ts';
-import type { Secrets } from '../../platform/config/secrets.ts';
-import { Refusal } from '../../platform/http/refusal.ts';
+import type { Secrets } from '../platform/config/secrets.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 
 /** The content of a pass: its join, and the time at which it was made. */
 export interface Pass {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../platform/http/refusal.ts';
+import { mintLink } from '../joining/links/mintLink.ts';
+import { readLink } from '../joining/links/previewLink.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { LINK_EXPIRED, LINK_INVALID, type LinkTarget, signedLinks } from './links.ts';
-import { mintLink } from './mintLink.ts';
-import { readLink } from './previewLink.ts';
 
 const now = new Date('2026-11-01T12:00:00Z');
 const later = new Date('2026-12-01T12:00:00Z');

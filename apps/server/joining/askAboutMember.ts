@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts';
 import { countWithin } from '../platform/http/limits.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Reads a contact from HubSpot once more, within two seconds. To be called if only the mirror says that the contact is a member.

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secrets } from '../../platform/config/secrets.ts';
-import { Refusal } from '../../platform/http/refusal.ts';
+import type { Secrets } from '../platform/config/secrets.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 
 /** The data that a link to a contact's page signs: the kind of page, the contact and every parameter that the page uses. */
 export interface LinkTarget {
