@@ -35,7 +35,7 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
   const most = rows[0];
   if (!most || (most.count < limit.count * NOTED_SHARE && most.total < limit.count)) return;
   const { rows: told } = await sql`
-    select from staff_notice where kind = 'guessing' and created_at > now() - interval '1 hour'`.execute(
+    select from staff_notice where kind = 'guessing' and last_seen_at > now() - interval '1 hour'`.execute(
     deps.database,
   );
   if (told.length > 0) return;

@@ -134,6 +134,6 @@ test('a copy is not restored into a database of its own', async (t) => {
   const { backup } = await copied(t);
   await assert.rejects(
     examineBackup('postgres://127.0.0.1:1/none', backup),
-    /restore it by npm run operator, without DATABASE_URL/,
+    /restore it without DATABASE_URL/,
   );
 });
