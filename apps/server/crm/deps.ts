@@ -3,6 +3,7 @@ import type { Contacts } from './contacts.ts';
 import type { Budget } from './hubspot/budget.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 
+/** What does HubSpot know, and what is it told? The only room that speaks to HubSpot. */
 export interface Deps extends LetterDeps {
   contacts: Contacts;
   /** HubSpot itself, for work at which no joiner waits. */
