@@ -1,5 +1,5 @@
 import { type CrmField, crmFields, type FieldRules, FORMER, MEMBER } from '#core/crmFields.ts';
-import { joinSessionStates } from '#core/joinSession.ts';
+import { crmStages } from '#core/crmProjection.ts';
 import type {
   CrmProperty,
   CrmPropertyType,
@@ -37,7 +37,7 @@ const TYPES: Partial<Record<CrmField, { type: CrmPropertyType; fieldType: string
 };
 const TEXT = { type: 'string', fieldType: 'text' } as const;
 const VALUES: Partial<Record<CrmField, readonly string[]>> = {
-  stage: joinSessionStates,
+  stage: crmStages,
   membershipStatus: [MEMBER, FORMER],
   acceptedPrivacyPolicy: ['true', 'false'],
 };
