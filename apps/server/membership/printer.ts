@@ -9,7 +9,7 @@ export interface Printer {
   print<Kind extends keyof Result>(job: Extract<Job, { kind: Kind }>): Promise<Result[Kind]>;
 }
 
-const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'certificate/printerThread.ts');
+const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'membership/printerThread.ts');
 
 /** The heap limit of the thread. Without a limit V8 would let its heap grow to hundreds of megabytes. */
 const MOST_HEAP_MB = 96;
