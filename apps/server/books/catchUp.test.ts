@@ -227,7 +227,9 @@ test('an event that cannot be acted on is tried every hour at last, and left aft
   await minutesLater(2 * 24 * 60);
   await sql`update event_retry set attempts = 60`.execute(server.deps.database);
   await catchUp();
-  assert.deepEqual(await retries(id), [{ attempts: 61, minutes: 60 }]);
+  const [last] = await retries(id);
+  assert.equal(last!.attempts, 61);
+  assert.ok(last!.minutes >= 45 && last!.minutes <= 60, `after ${last!.minutes} minutes`);
   assert.deepEqual([(await retries(id)).length, await givenUp()], [1, []]);
   await minutesLater(25 * 60);
   await catchUp();

@@ -5,6 +5,7 @@ import { confirmPayment } from '../paying/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../paying/handleEvent.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
 import { unwritten } from '../paying/paymentRow.ts';
+import { backoff } from '../platform/database/backoff.ts';
 import { reach, takeTurn } from '../platform/database/schedule.ts';
 import { inPages } from '../platform/inPages.ts';
 import type { ProviderEvent } from '../providers/stripe/provider.ts';
@@ -31,12 +32,8 @@ const OVERLAP_MS = 600_000;
 const FIRST_MS = 3 * 86_400_000;
 /** While an intent is younger than this (ms), the call that created it may still be about to insert its payment row. */
 const UNWRITTEN_MS = 300_000;
-/**
- * A failed event is retried after RETRY_MINUTES, with exponential backoff up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
- * up.
- */
-const RETRY_MINUTES = 2;
-const RETRY_MINUTES_AT_MOST = 60;
+/** When a failed event is retried (seconds). After RETRY_DAYS it is given up. */
+const BACKOFF = { first: 120, longest: 3_600 };
 const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
@@ -77,7 +74,7 @@ async function fetchEvents(deps: Deps, failures: BackgroundFailures): Promise<nu
         if (await act(deps, event)) acted++;
       } catch (error) {
         failures.add(error, event.id);
-        await keepForLater(deps, event, 1, new Date(turn.at.getTime() + RETRY_MINUTES * 60_000));
+        await keepForLater(deps, event, 1, new Date(turn.at.getTime() + BACKOFF.first * 1_000));
       }
     }
   }
@@ -107,7 +104,7 @@ async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<numbe
       select id from event_retry where next_try_at <= now() order by next_try_at limit ${RETRIES_A_TURN} for update skip locked
     )
     update event_retry retry set attempts = attempts + 1,
-      next_try_at = now() + make_interval(mins => least(${RETRY_MINUTES}::int * 2 ^ least(attempts, 16), ${RETRY_MINUTES_AT_MOST}::int)::int)
+      next_try_at = now() + make_interval(secs => ${backoff(sql<number>`attempts + 1`, BACKOFF)})
     from due where retry.id = due.id
     returning retry.id, event, created_at < now() - make_interval(days => ${RETRY_DAYS}::int) as is_last`.execute(
     deps.database,

@@ -5,7 +5,7 @@ import type { InvitationFacts } from '#core/invitation.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import type { Database } from '../platform/database/client.ts';
-import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
+import { countingWithin, limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 
@@ -52,28 +52,16 @@ export function countAttempt(deps: Deps, attempt: CodeAttempt): Promise<CountedA
   const limit = limitOf(deps, attempt);
   if (!limit) return Promise.resolve({ is_within: true, counted_at: null, is_suspect: false });
   const { name, key, tried } = rowsOf(attempt);
-  const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
+  const isAgain = sql<boolean>`exists (
+    select from limit_count where name = ${TRIED} and key = ${tried}
+      and window_start > now() - make_interval(mins => ${limit.minutes}))`;
   const counting = sql<CountedAttempt>`
-    with counts as (
-      select coalesce(sum(count) filter (where name = ${name}), 0)::int as earlier,
-        coalesce(sum(count) filter (where name = ${name} and window_start < ${step}), 0)::int as of_other_steps,
-        coalesce(bool_or(name = ${TRIED}), false) as is_again
-      from limit_count
-      where ((name = ${name} and key = ${key}) or (name = ${TRIED} and key = ${tried}))
-        and window_start > now() - make_interval(mins => ${limit.minutes})
-    ), counted as (
-      insert into limit_count (name, key, window_start, count)
-      select ${name}, ${key}, ${step}, 1 from counts where not is_again and earlier < ${limit.count}
-      on conflict (name, key, window_start) do update set count = limit_count.count + 1
-        where limit_count.count + (select of_other_steps from counts) < ${limit.count}
-      returning window_start
-    ), noted as (
+    with ${countingWithin(name, key, limit, isAgain)}, noted as (
       insert into limit_count (name, key, window_start, count)
       select ${TRIED}, ${tried}, window_start, 1 from counted on conflict do nothing
     )
-    select exists (select from counted) or is_again and earlier < ${limit.count} as is_within,
-      (select window_start::text from counted) as counted_at, earlier > is_again::int as is_suspect
-    from counts`;
+    select is_within, (select window_start::text from counted) as counted_at, earlier > is_free::int as is_suspect
+    from counts, within`;
   return inTurn(async () => (await counting.execute(deps.database)).rows[0]!);
 }
 
