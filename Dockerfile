@@ -1,6 +1,6 @@
 # One image: the pages and the server are built here, and only what runs goes into it (docs/decisions/0002). Settings and run lines:
 # docs/deploy.md, "Without compose: one container". `npm run lab -- image` does what this file says where there is no Docker.
-FROM node:24-bookworm-slim AS packages
+FROM node:26-bookworm-slim AS packages
 WORKDIR /induct
 COPY package.json package-lock.json .npmrc ./
 # npm ci refuses the lockfile (CONTRIBUTING.md); install keeps to it, too. Types, source maps and tests of packages never run.
@@ -8,14 +8,14 @@ RUN npm install --no-save --omit=dev --omit=optional --ignore-scripts && \
     find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' -o -name '*.test.*' \) -delete && \
     find node_modules -type d \( -name test -o -name tests -o -name __tests__ -o -name bench \) -prune -exec rm -r {} +
 
-FROM node:24-bookworm-slim AS build
+FROM node:26-bookworm-slim AS build
 WORKDIR /induct
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --no-save --ignore-scripts
 COPY . .
 RUN node tools/local/build.ts && node tools/local/sbom.ts > sbom.json
 
-FROM node:24-bookworm-slim
+FROM node:26-bookworm-slim
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Induct" \

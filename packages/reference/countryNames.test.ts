@@ -118,7 +118,7 @@ test('a text that is no country, or perhaps two, is none, and never a default', 
 test('every name that English, French, German, Spanish, Chinese and Arabic have for a country finds it', () => {
   for (const language of ['en', 'fr', 'de', 'es', 'zh', 'ar']) {
     const names = new Intl.DisplayNames([language], { type: 'region' });
-    for (const { code } of countries) assert.equal(findCountry(names.of(code)!)?.code, code, names.of(code));
+    for (const { code } of countries) assert.equal(findCountry(names.of(code)!)?.code, code, names.of(code)!);
   }
 });
 

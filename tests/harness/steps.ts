@@ -111,11 +111,11 @@ export async function payOrder(server: TestServer, client: Client, uuid: string)
   const intent = await openIntent(client, uuid);
   const body = { revision: intent.revision, agreeToPolicies: true, isForAnother: true };
   const begun = await client.call('beginPayment', { params: { uuid }, body });
-  assert.equal(begun.status, 200, begun.message);
+  assert.equal(begun.status, 200, begun.message!);
   const paid = await payByCard(server, intent.id);
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
   const { status, message } = await reportPayment(client, uuid, intent);
-  assert.equal(status, 200, message);
+  assert.equal(status, 200, message!);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
 }
 

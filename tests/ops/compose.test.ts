@@ -67,7 +67,7 @@ test('the image of backups has the settings of the servers, and the journal of e
   const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/deploy.md'))!;
   const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/run.md'))!;
   for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
-    assert.ok(saving.includes(option!), option);
+    assert.ok(saving.includes(option!), option!);
 });
 
 test('the nightly backup with compose is named by its minute, and one that failed removes nothing', (t) => {
@@ -152,7 +152,7 @@ test('each server of a machine has a port of its own for its metrics, which only
     unit,
     /^EnvironmentFile=\/etc\/induct\.env\n(?:#.*\n)?EnvironmentFile=-\/etc\/induct-%i\.env$/m,
   );
-  for (const port of ports) assert.ok(read('docs/run.md').includes(`'127.0.0.1:${port}'`), port);
+  for (const port of ports) assert.ok(read('docs/run.md').includes(`'127.0.0.1:${port}'`), port!);
 });
 
 test('what is built by the docs and the example of an env file has the name of this version', () => {

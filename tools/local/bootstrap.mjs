@@ -1,5 +1,5 @@
 // The first program of every command. It may run on an older Node of the machine, so it is plain JavaScript and imports only
-// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to the
+// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 26, and hands over to the
 // command's program.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const wanted = 24;
+const wanted = 26;
 const programs = {
   ...Object.fromEntries(
     ['start', 'test', 'dev', 'check', 'build', 'gallery', 'operator'].map((name) => [
@@ -94,7 +94,11 @@ function run(node) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
   const npm = findNpm();
   if (npm !== undefined) setInterval(() => isRunning(npm) || program.kill('SIGTERM'), 250).unref();
-  program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+  program.on('exit', (code, signal) => {
+    // Linux's loader says which library is missing. Slim systems lack one that Node needs.
+    if (code === 127) console.error('Node.js did not start. On Debian: apt-get install libatomic1.');
+    process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1));
+  });
 }
 
 /**

@@ -5,16 +5,16 @@ import { test } from 'node:test';
 import { isProgram } from './findProgram.ts';
 
 const start = resolve(import.meta.dirname, '../../apps/server/start.mjs');
-const sentence = /^The server needs Node\.js 24 or newer\. This is v?\d+.*\n$/;
+const sentence = /^The server needs Node\.js 26 or newer\. This is v?\d+.*\n$/;
 
-/** The first `node` on this machine's PATH whose major version is from 18 to 23. */
+/** The first `node` on this machine's PATH whose major version is from 18 to 25. */
 const older = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'node'))
   .filter(isProgram)
   .find((node) => {
     const major = /^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[1];
-    return major !== undefined && Number(major) >= 18 && Number(major) < 24;
+    return major !== undefined && Number(major) >= 18 && Number(major) < 26;
   });
 
 test('the server says in words that its Node is too old', () => {

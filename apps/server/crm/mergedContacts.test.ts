@@ -162,7 +162,7 @@ test('a member whose contact was merged before their upgrade is told to HubSpot 
   await deliver(server);
   assert.equal((await atHubspot(server, merged, 'membership_status')).membership_status, 'member');
   const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: merged } });
-  assert.equal(again.status, 409, again.message);
+  assert.equal(again.status, 409, again.message!);
 });
 
 test('of two merged contacts who both bought, staff are told once which one to give back', async (t) => {

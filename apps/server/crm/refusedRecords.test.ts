@@ -23,7 +23,7 @@ const submit = async (code: string, more: object) => {
   const client = server.client();
   const uuid = await startJoin(client, code);
   const answer = await client.call('submitDetails', { params: { uuid }, body: details(more) });
-  assert.equal(answer.status, 200, answer.message);
+  assert.equal(answer.status, 200, answer.message!);
   return uuid;
 };
 const rowsOf = async (uuids: readonly string[]) =>

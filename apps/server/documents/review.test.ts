@@ -210,7 +210,7 @@ test('a rejection for a wrong reason is corrected by rejecting for another one, 
   const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
   assert.equal(rejection?.message, rejectionReasons.unreadable);
   const [letter, ...others] = await lettersTo(personalEmail);
-  assert.ok(letter!.includes(rejectionReasons.unreadable), letter);
+  assert.ok(letter!.includes(rejectionReasons.unreadable), letter!);
   assert.deepEqual(others, []);
   const { out: story } = await runCommand(t, server, storyCommand, [uuid]);
   assert.match(story, /rejected \(outdated\).*\n.*rejected \(unreadable\)\. +staff \(Robin\)/);
@@ -238,7 +238,7 @@ test('a final rejection is told though it ends the membership itself, and is giv
   await upload(client, uuid);
   assert.equal((await reject(t, uuid, 'below-requirement', '--final')).code, 0);
   const [letter, ...others] = await lettersTo(personalEmail);
-  assert.ok(letter!.includes(REJECTED_FINALLY.slice(0, 40)), letter);
+  assert.ok(letter!.includes(REJECTED_FINALLY.slice(0, 40)), letter!);
   assert.deepEqual(others, []);
   assert.equal((await reject(t, uuid, 'below-requirement', '--final')).code, 0);
   assert.match((await accept(t, uuid)).out, /were rejected finally/);

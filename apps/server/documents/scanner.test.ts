@@ -7,7 +7,7 @@ import { clamd } from './scanner.ts';
 test('every byte reaches the scanner, also after an empty chunk, whose length would end the stream', async (t) => {
   let received = Buffer.alloc(0);
   const server = createServer((socket) =>
-    socket.on('data', (bytes) => {
+    socket.on('data', (bytes: Buffer) => {
       received = Buffer.concat([received, bytes]);
       if (received.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0');
     }),

@@ -142,7 +142,7 @@ async function standInForClamd(t: TestContext, answer: (bytes: Buffer) => string
   const clamd = createServer((socket) => {
     let received = Buffer.alloc(0);
     socket.on('error', () => {});
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       const command = 'zINSTREAM\0';
       const parts: Buffer[] = [];

@@ -253,7 +253,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
     params: { uuid },
     body: { revision, agreeToPolicies: true },
   });
-  assert.equal(begun.status, 200, begun.message);
+  assert.equal(begun.status, 200, begun.message!);
   const remove = () =>
     client.call('deleteSessionProduct', {
       params: { sessionProductUuid: data.sessionProductUuid! },

@@ -305,7 +305,7 @@ test('of a person with a correction and a chain of merges nothing is left, by wh
     assert.match(typed.out, /^join .*\nstays: contact \d+, which a join names/m);
     const { code, out } = await runCommand(t, server, personEraseCommand, [emails[number]!, '--yes']);
     assert.equal(code, 0, out);
-    assert.deepEqual(await placesOf([mark]), [], emails[number]);
+    assert.deepEqual(await placesOf([mark]), [], emails[number]!);
     for (const email of emails)
       assert.match(
         (await runCommand(t, server, personEraseCommand, [email, '--yes'])).out,

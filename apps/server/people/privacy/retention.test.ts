@@ -68,7 +68,7 @@ test('abandoned joins go after their days, and none that is being paid', async (
   assert.ok(await rowOf(old!), 'shown alone, it changes nothing');
   assert.deepEqual(await applyRetention(deps), { ...none, abandoned: 1 });
   assert.equal(await rowOf(old!), undefined);
-  for (const kept of [young, paying, intended]) assert.ok(await rowOf(kept!), kept);
+  for (const kept of [young, paying, intended]) assert.ok(await rowOf(kept!), kept!);
   await sql`update join_session set updated_at = now() where uuid = any(${[young, intended]}::uuid[])`.execute(
     deps.database,
   );

@@ -148,7 +148,7 @@ test('a connection to the database needs TLS where it leaves the private network
     ] as const) {
       const [[standing, text] = []] = finding(far, tls);
       assert.equal(standing, 'missing');
-      assert.ok(text!.includes(sentence) && text!.includes(far) && asked.test(text!), text);
+      assert.ok(text!.includes(sentence) && text!.includes(far) && asked.test(text!), text!);
       assert.equal(finding(far, tls, local)[0]![0], 'ok', 'in local mode nothing is missing');
       assert.equal(finding(far, tls, { ...local, mode: 'live' })[0]![0], 'missing');
     }
