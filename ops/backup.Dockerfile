@@ -5,7 +5,7 @@ ARG POSTGRES=18
 FROM ${INDUCT} AS induct
 
 FROM postgres:${POSTGRES}-bookworm
-RUN apt-get update && apt-get install --yes --no-install-recommends libstdc++6 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install --yes --no-install-recommends libatomic1 libstdc++6 && rm -rf /var/lib/apt/lists/*
 COPY --from=induct /usr/local/bin/node /usr/local/bin/node
 COPY --from=induct /induct /induct
 # /data is the volume of the server in which staff's commands run: it has the journal of erasures. Nobody calls this: no proxy is
