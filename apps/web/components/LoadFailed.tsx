@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link, useRevalidator } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { screens } from '#core/navigation.ts';
 import { NO_ANSWER } from '#core/sentences.ts';
-import type { LoadFailure } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import cardStyles from './Card.module.css';

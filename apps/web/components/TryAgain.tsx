@@ -1,5 +1,5 @@
 import { startTransition, useEffect, useRef, useState } from 'react';
-import type { RetryMs } from '../lib/api.ts';
+import type { RetryMs } from '#client/failures.ts';
 import { Button } from './Button.tsx';
 import ui from './ui.module.css';
 

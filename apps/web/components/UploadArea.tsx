@@ -1,5 +1,6 @@
 import { type HTMLAttributes, useEffect, useRef, useState } from 'react';
 import { useDropzone } from 'react-dropzone';
+import { ApiError, messageOf, type RetryMs, retryMsOf } from '#client/failures.ts';
 import {
   ACCEPTED_DOCUMENTS,
   acceptedDocuments,
@@ -12,7 +13,6 @@ import {
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#documents/document.ts';
-import { ApiError, messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert, Note } from './Alert.tsx';
 import { Button } from './Button.tsx';

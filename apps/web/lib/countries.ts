@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
+import { within } from '#client/within.ts';
 import type { CountryRule } from '#core/studentDetails.ts';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
 import type { BundledCountries } from '../build/countries.ts';
-import { within } from './within.ts';
 
 /** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;

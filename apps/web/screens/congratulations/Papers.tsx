@@ -1,5 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { Link } from 'react-router';
+import { messageOf } from '#client/failures.ts';
 import { downloadPath } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { verifyPath } from '#core/memberNumber.ts';
@@ -9,7 +10,7 @@ import { copyByHand, selectText, useCopy } from '../../components/Copy.tsx';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
-import { call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 import styles from './styles.module.css';

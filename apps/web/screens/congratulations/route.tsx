@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
+import { ifOffered, type LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -15,7 +16,7 @@ import { ProveYourself } from '../../components/ProveYourself.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
-import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';

@@ -1,4 +1,5 @@
 import { Link, type LoaderFunctionArgs, replace, useLoaderData } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { type CheckoutQuery, readCheckoutQuery, unreadInLink } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
@@ -6,7 +7,7 @@ import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { replace, useLoaderData, useLocation, useRevalidator } from 'react-router';
+import { failureOf, type LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screenAt, screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
@@ -9,7 +10,7 @@ import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProveYourself } from '../../components/ProveYourself.tsx';
 import ui from '../../components/ui.module.css';
-import { call, failureOf, type LoadFailure } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { enter } from '../../lib/enterJoin.ts';
 import { drop, keep, recall } from '../../lib/session.ts';
 import { AskForLink } from './AskForLink.tsx';

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { ApiError, type RetryMs, retryMsOf } from '#client/failures.ts';
 import type { Answered } from '#contract/schemas.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
@@ -13,7 +14,7 @@ import { loadCleaner } from '../../components/Purified.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { TryAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../lib/api.ts';
+import { call, requireSession } from '../../lib/api.ts';
 import { poll } from '../../lib/poll.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { drop, keep, recall } from '../../lib/session.ts';

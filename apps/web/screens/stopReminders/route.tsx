@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import type { Outcome } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
@@ -9,7 +10,7 @@ import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
-import { call, type Outcome, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 

@@ -1,5 +1,6 @@
 import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import { useFetcher, useRevalidator } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { postcodeQuestion } from '#core/postcode.ts';
 import { CARDS_ACCEPTED } from '#core/sentences.ts';
@@ -24,7 +25,6 @@ import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
-import type { LoadFailure } from '../../lib/api.ts';
 import {
   countryOfOption,
   countryOptions,

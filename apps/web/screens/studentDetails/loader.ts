@@ -1,8 +1,9 @@
+import type { Outcome } from '#client/failures.ts';
 import type { Answered } from '#contract/schemas.ts';
 import { fallback } from '#core/sentences.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
-import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { findCountry, subdivisionsOf } from '../../lib/countries.ts';
 import { recall } from '../../lib/session.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLoaderData, useNavigate, useRevalidator } from 'react-router';
+import { ApiError, type LoadFailure, messageOf } from '#client/failures.ts';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
@@ -13,7 +14,7 @@ import { PurifiedHtml } from '../../components/Purified.tsx';
 import { RefundNote } from '../../components/RefundNote.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
-import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';

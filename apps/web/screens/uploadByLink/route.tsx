@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Note } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -7,7 +8,7 @@ import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
 import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
 /** Checks whether the link is valid. The server's answer contains nothing else about the join. */

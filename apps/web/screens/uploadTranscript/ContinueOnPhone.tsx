@@ -1,11 +1,12 @@
 import { useEffect, useId, useRef, useState } from 'react';
+import { messageOf } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import { call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { poll } from '../../lib/poll.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
+import { ifOffered, type LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
@@ -11,7 +12,7 @@ import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
 import ui from '../../components/ui.module.css';
-import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
 import { upload } from '../../lib/upload.ts';

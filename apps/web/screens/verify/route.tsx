@@ -7,6 +7,7 @@ import {
   useNavigation,
   useParams,
 } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { parseMemberNumber, verifyPath } from '#core/memberNumber.ts';
@@ -16,7 +17,7 @@ import { Crest } from '../../components/Crest.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
 import styles from './styles.module.css';
 

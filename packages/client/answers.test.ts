@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallName } from '#contract/calls.ts';
-import { failureOf, NotOffered, readAnswer } from './api.ts';
-import { setToaster, type ToastMessage } from './toasts.ts';
+import { toastOf } from './client.ts';
+import { failureOf, NotOffered } from './failures.ts';
+import { readAnswer } from './readAnswer.ts';
 
 // Which answers are successes, by the fields that the specification's table names, and what becomes of the others.
 
-let shown: ToastMessage[] = [];
-setToaster(async () => ({ showToast: async (toast) => void shown.push(toast) }));
-
 /** Returns what a call makes of an answer: its data, or the kind of the failure. */
 function read(name: CallName, status: number, answer: unknown): unknown {
-  shown = [];
   try {
     return readAnswer(name, status, answer);
   } catch (error) {
@@ -82,16 +79,17 @@ test('a request without an answer is unsent', () => {
   assert.equal(failureOf(new TypeError('offline'), '').kind, 'unsent');
 });
 
-test('a call that is not offered, and a 503 with a sentence, which every screen shows, raise no toast', async () => {
-  for (const [status, answer, toasts] of [
-    [404, {}, 0],
-    [503, { message: 'Later.' }, 0],
-    [404, { code: 'not_found' }, 1],
-    [503, {}, 1],
-    [500, {}, 1],
-  ] as const) {
-    read('beginPayment', status, answer);
-    await new Promise(setImmediate);
-    assert.equal(shown.length, toasts, `${status} ${JSON.stringify(answer)}`);
-  }
+test('a call that is not offered, and a 503 with a sentence, which every screen shows, raise no toast', () => {
+  for (const [status, answer, isShown] of [
+    [404, {}, false],
+    [503, { message: 'Later.' }, false],
+    [404, { code: 'not_found' }, true],
+    [503, {}, true],
+    [500, {}, true],
+  ] as const)
+    try {
+      readAnswer('beginPayment', status, answer);
+    } catch (error) {
+      assert.equal(toastOf(error, {}) !== null, isShown, `${status} ${JSON.stringify(answer)}`);
+    }
 });
