@@ -1,10 +1,10 @@
 import { Elements } from '@stripe/react-stripe-js';
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 import { type ReactNode, startTransition, useCallback, useEffect, useMemo, useState } from 'react';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
 import { loadPayments } from '../lib/payments.ts';
 import { useSite } from '../lib/site.ts';
-import { Alert } from './Alert.tsx';
-import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
 const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Please check your connection.';

@@ -1,15 +1,15 @@
 import { redirect, replace } from 'react-router';
 import { createClient } from '#client/client.ts';
-import { keepReference } from './reference.ts';
+import { lastReference } from './reference.ts';
 import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
 import { raiseToast } from './toasts.ts';
 
 export const client = createClient({
   apiUrl: () => theSite().apiUrl,
-  showFailure: (toast) => {
-    raiseToast({ kind: 'error', ...toast });
-    if (toast.reference) keepReference(toast.reference);
+  showFailure: ({ title, text, reference }) => {
+    raiseToast({ kind: 'error', title, text, note: reference && `Reference: ${reference}` });
+    if (reference) lastReference.set(reference);
   },
   redirectTo: replace,
 });

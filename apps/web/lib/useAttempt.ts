@@ -22,5 +22,5 @@ export function useAttempt<Way extends string = string>(sentence: string) {
     setBusy(null);
   }
 
-  return { busy, fault, attempt };
+  return { busy, fault, attempt, fail: (way: Way, message: string) => setFault({ way, message }) };
 }

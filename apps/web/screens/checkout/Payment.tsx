@@ -13,12 +13,12 @@ import {
   NO_SESSION_FOR_MEMBERSHIP,
   OUTCOME_UNKNOWN,
 } from '#core/sentences.ts';
-import { Alert, Note, scrollIntoView } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note, scrollIntoView } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Checkbox } from '#ui/Field.tsx';
+import { Icon } from '#ui/icons.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
-import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
 import { call } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
@@ -302,7 +302,7 @@ function CardForm({
           </Note>
         )}
         <div className={styles.due}>
-          <p data-total>{`Total: ${displayPrice(totalCents)} USD`}</p>
+          <p data-keep-clear>{`Total: ${displayPrice(totalCents)} USD`}</p>
           {details.billingEmail && <p>{`Receipt to ${details.billingEmail}`}</p>}
         </div>
         <Button

@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'react';
-import { Link, useFetchers, useLoaderData, useRevalidator } from 'react-router';
+import { useFetchers, useLoaderData, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { BackLink, Foot } from '../../components/Foot.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
 import { Donations } from './Donations.tsx';
 import type { loader } from './loader.ts';
 import { OrderPanel } from './OrderPanel.tsx';
@@ -74,17 +73,14 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             setProcessing={setProcessing}
           />
         )}
-        <div className={ui.foot}>
+        <Foot>
           {details.isCheckoutOnly ? (
             <span />
           ) : (
-            <Link className={ui.plain} to={screens.membership}>
-              <Icon name="arrowLeft" size={18} />
-              Back to membership
-            </Link>
+            <BackLink to={screens.membership}>Back to membership</BackLink>
           )}
           <StartOver disabled={processing} />
-        </div>
+        </Foot>
       </section>
     </div>
   );

@@ -2,7 +2,8 @@ import { PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js'
 import type { Stripe, StripeElements } from '@stripe/stripe-js';
 import { useEffect, useRef, useState } from 'react';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
-import { Button } from '../../components/Button.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Form } from '#ui/Form.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import styles from './styles.module.css';
@@ -32,7 +33,7 @@ export function OtherCard(props: Props) {
           Another card
         </h3>
         <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
-          {`Use ${props.saved ?? 'the saved card'}`}
+          {props.saved ? `Use ${props.saved}` : 'Use the saved card'}
         </Button>
       </div>
       <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>
@@ -60,15 +61,7 @@ function CardForm({
   }
 
   return (
-    <form
-      id={OTHER_CARD}
-      noValidate
-      className={ready ? undefined : styles.unloadedForm}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void pay();
-      }}
-    >
+    <Form id={OTHER_CARD} className={ready ? undefined : styles.unloadedForm} onSubmit={pay}>
       <PaymentElement
         options={cardOptions}
         onLoadError={onLoadError}
@@ -77,6 +70,6 @@ function CardForm({
           onReady();
         }}
       />
-    </form>
+    </Form>
   );
 }

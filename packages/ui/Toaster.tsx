@@ -1,40 +1,49 @@
 import { Toast } from '@base-ui/react/toast';
 import { type RefObject, StrictMode, useEffect, useLayoutEffect, useRef } from 'react';
 import { createRoot } from 'react-dom/client';
-import { TOAST_MS } from '#core/specified.ts';
-import type { ToastMessage } from '../lib/toasts.ts';
-import { Icon } from './screenIcons.tsx';
+import { buttonClass } from './Button.tsx';
+import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
-import ui from './ui.module.css';
+
+export interface ToastMessage {
+  kind: 'success' | 'error';
+  title: string;
+  text: string;
+  /** Shown below the text. */
+  note?: string | undefined;
+}
 
 /** The most visible toasts. More would cover the form, so the oldest are hidden. */
 const LIMIT = 3;
 
 type Show = (toast: ToastMessage) => void;
-type ToastData = Pick<ToastMessage, 'reference'>;
 
-let mounted: Promise<Show> | undefined;
-
-/** Shows a toast. The first toast mounts the toaster in a React root of its own. */
-export async function showToast(toast: ToastMessage): Promise<void> {
-  mounted ??= new Promise((resolve) => {
-    createRoot(document.body.appendChild(document.createElement('div'))).render(
-      <StrictMode>
-        <Toast.Provider timeout={TOAST_MS} limit={LIMIT}>
-          <Toasts onMounted={resolve} />
-        </Toast.Provider>
-      </StrictMode>,
-    );
-  });
-  (await mounted)(toast);
+/**
+ * Makes the function that shows toasts. Each is shown for `shownMs`; `close` is the name of its button. The first toast mounts the
+ * toaster in a React root of its own.
+ */
+export function createToaster({ shownMs, close }: { shownMs: number; close: string }) {
+  let mounted: Promise<Show> | undefined;
+  return async (toast: ToastMessage): Promise<void> => {
+    mounted ??= new Promise((resolve) => {
+      createRoot(document.body.appendChild(document.createElement('div'))).render(
+        <StrictMode>
+          <Toast.Provider timeout={shownMs} limit={LIMIT}>
+            <Toasts close={close} onMounted={resolve} />
+          </Toast.Provider>
+        </StrictMode>,
+      );
+    });
+    (await mounted)(toast);
+  };
 }
 
-function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
-  const { toasts, add } = Toast.useToastManager<ToastData>();
+function Toasts({ close, onMounted }: { close: string; onMounted: (show: Show) => void }) {
+  const { toasts, add } = Toast.useToastManager<Pick<ToastMessage, 'note'>>();
   useEffect(() => {
-    onMounted(({ kind, title, text, reference }) =>
+    onMounted(({ kind, title, text, note }) =>
       // Equal toasts have the same id, so that a new one replaces the old one.
-      add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { reference } }),
+      add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { note } }),
     );
   }, [onMounted, add]);
   // The library pauses the timers of toasts while the window lacks the focus. The window also loses the focus to a frame of the
@@ -49,7 +58,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
     return () => window.removeEventListener('blur', blurred);
   }, []);
   const viewport = useRef<HTMLDivElement>(null);
-  useClearOfTotals(viewport, toasts.length);
+  useClearance(viewport, toasts.length);
   return (
     <Toast.Viewport ref={viewport} className={styles.viewport}>
       {toasts.map((toast) => (
@@ -61,13 +70,11 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
             <div className={styles.words}>
               <Toast.Title className={styles.title} />
               <Toast.Description className={styles.description} />
-              {toast.data?.reference && (
-                <p className={styles.description}>{`Reference: ${toast.data.reference}`}</p>
-              )}
+              {toast.data?.note && <p className={styles.description}>{toast.data.note}</p>}
             </div>
             {/* Overrides the library's default, which hides the button from screen readers while the toast has neither focus
                 nor pointer. */}
-            <Toast.Close className={ui.close} aria-label="Close" aria-hidden={false}>
+            <Toast.Close className={buttonClass({ variant: 'close' })} aria-label={close} aria-hidden={false}>
               <Icon name="close" size={16} />
             </Toast.Close>
           </Toast.Content>
@@ -81,30 +88,29 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
 const GAP = 16;
 
 /**
- * Keeps the toasts from covering a total (`data-total`), which they may be about: moves them below each total that is in their way.
- * The totals move when the page scrolls.
+ * Keeps the toasts from covering elements that they may be about, such as a total: moves them below each element with
+ * `data-keep-clear` that is in their way. These elements move when the page scrolls.
  */
-function useClearOfTotals(viewport: RefObject<HTMLElement | null>, count: number): void {
+function useClearance(viewport: RefObject<HTMLElement | null>, count: number): void {
   useLayoutEffect(() => {
     const box = viewport.current;
     if (!box || count === 0) return;
-    const place = () => {
+    const move = () => {
       const { left, right, height } = box.getBoundingClientRect();
-      const totals = [...document.querySelectorAll('[data-total]')]
-        .map((total) => total.getBoundingClientRect())
-        .filter((total) => total.width > 0 && total.left < right && total.right > left)
+      const kept = [...document.querySelectorAll('[data-keep-clear]')]
+        .map((element) => element.getBoundingClientRect())
+        .filter((place) => place.width > 0 && place.left < right && place.right > left)
         .sort((one, other) => one.top - other.top);
       let top = GAP;
-      for (const total of totals)
-        if (total.bottom > top && total.top < top + height) top = total.bottom + GAP;
+      for (const place of kept) if (place.bottom > top && place.top < top + height) top = place.bottom + GAP;
       box.style.top = `${top}px`;
     };
-    place();
-    const size = new ResizeObserver(place);
+    move();
+    const size = new ResizeObserver(move);
     size.observe(box);
     const listening = new AbortController();
     for (const event of ['scroll', 'resize'])
-      window.addEventListener(event, place, { passive: true, signal: listening.signal });
+      window.addEventListener(event, move, { passive: true, signal: listening.signal });
     return () => {
       size.disconnect();
       listening.abort();

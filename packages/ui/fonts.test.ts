@@ -3,18 +3,18 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 
-const web = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
+const sheets = globSync('{packages/ui,apps/web}/**/*.css', { cwd: root, exclude: ['**/dist*/**'] });
 
 /**
  * The page uses few pairs of font size and weight. For each additional pair, the browser looks up another font before the first
  * paint: fewer pairs made it measurably earlier.
  */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
-  const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];
   let seen = 0;
   for (const sheet of sheets) {
-    const css = readFileSync(join(web, sheet), 'utf8').replace(/\/\*.*?\*\//gs, '');
+    const css = readFileSync(join(root, sheet), 'utf8').replace(/\/\*.*?\*\//gs, '');
     for (const [, selector, rule] of css.matchAll(/([^{}]+)\{([^{}]*)\}/g))
       for (const [, property, value] of rule!.matchAll(
         /(?<![\w-])(font|font-size|font-weight):\s*([^;]+);/g,

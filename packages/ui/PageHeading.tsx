@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
-import { useTitle } from '../lib/title.ts';
+import { useTitle } from './title.ts';
 
 /** Whether there was a navigation since the document was loaded. */
 let hasNavigated = false;

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import styles from './ui.module.css';
+import styles from './FieldQuestion.module.css';
 
 /**
  * Questions under a field about what was typed. They are no errors. Screen readers announce them when they appear. Each is an
@@ -7,7 +7,7 @@ import styles from './ui.module.css';
  */
 export function FieldQuestion({ children }: { children: ReactNode }) {
   return (
-    <p className={styles.suggestion} role="status">
+    <p className={styles.question} role="status">
       {children}
     </p>
   );

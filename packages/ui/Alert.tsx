@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { useErrorInTitle } from '../lib/title.ts';
+import styles from './Alert.module.css';
 import { Icon } from './icons.tsx';
-import styles from './ui.module.css';
+import { useErrorInTitle } from './title.ts';
 
 interface Props {
   children: ReactNode;

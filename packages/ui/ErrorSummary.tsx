@@ -1,11 +1,13 @@
 import { useEffect, useRef } from 'react';
-import styles from './ui.module.css';
+import styles from './ErrorSummary.module.css';
 
-/** Lists validation errors with links to their fields. Takes the focus whenever `attention` increases. */
+/** Lists validation errors below `title`, with links to their fields. Takes the focus whenever `attention` increases. */
 export function ErrorSummary({
+  title,
   errors,
   attention,
 }: {
+  title: string;
   errors: readonly { field: string; message: string }[];
   attention: number;
 }) {
@@ -17,7 +19,7 @@ export function ErrorSummary({
   if (!shown) return null;
   return (
     <div ref={box} className={styles.summary} role="alert" aria-labelledby="error-summary" tabIndex={-1}>
-      <h2 id="error-summary">There is a problem</h2>
+      <h2 id="error-summary">{title}</h2>
       <ul>
         {errors.map(({ field, message }) => (
           <li key={field}>

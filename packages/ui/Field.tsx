@@ -1,7 +1,11 @@
 import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
-import { useErrorInTitle } from '../lib/title.ts';
+import styles from './Field.module.css';
 import { Icon } from './icons.tsx';
-import styles from './ui.module.css';
+import { Hint } from './Text.tsx';
+import { useErrorInTitle } from './title.ts';
+
+/** The class of a field in which text is typed. */
+export const inputClass = styles.input;
 
 export interface FieldProps {
   id: string;
@@ -36,11 +40,7 @@ export function FieldFrame({
         {optional && <span className={styles.optional}> (optional)</span>}
       </label>
       {children}
-      {hint && (
-        <p className={styles.hint} id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      {hint && <Hint id={`${id}-hint`}>{hint}</Hint>}
       <FieldError id={id} message={error} />
     </div>
   );
@@ -89,11 +89,7 @@ export function Checkbox({ id, label, hint, error, ...rest }: FieldProps & Compo
         <input {...rest} {...fieldAttributes({ id, label, hint, error })} type="checkbox" />
         <label htmlFor={id}>{label}</label>
       </div>
-      {hint && (
-        <p className={styles.hint} id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      {hint && <Hint id={`${id}-hint`}>{hint}</Hint>}
       <FieldError id={id} message={error} />
     </div>
   );

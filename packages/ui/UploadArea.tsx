@@ -1,36 +1,52 @@
-import { type HTMLAttributes, useEffect, useRef, useState } from 'react';
+import { type HTMLAttributes, useCallback, useEffect, useRef, useState } from 'react';
 import { useDropzone } from 'react-dropzone';
-import { ApiError, messageOf, type RetryMs, retryMsOf } from '#client/failures.ts';
-import {
-  ACCEPTED_DOCUMENTS,
-  acceptedDocuments,
-  DOCUMENT_EMPTY,
-  DOCUMENT_UNREADABLE,
-  fileTooLarge,
-  NOT_A_FILE,
-  otherEndings,
-  othersLeftOut,
-  sizeInKilobytes,
-  UPLOAD_FAILED,
-} from '#documents/document.ts';
-import { useSite } from '../lib/site.ts';
 import { Alert, Note } from './Alert.tsx';
 import { Button } from './Button.tsx';
-import { Icon } from './screenIcons.tsx';
-import { TryAgain } from './TryAgain.tsx';
+import { Icon } from './icons.tsx';
+import { type RetryWords, TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
+import { useFocusRescue } from './useFocusRescue.ts';
 
+/** Sends a file. `onProgress` takes the progress in whole percent. */
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
+
+/** Why an upload failed. If the file was refused for what it is, a retry would not help. */
+export interface UploadFailure {
+  message: string;
+  isRefused: boolean;
+  /** The minimum delay before an automatic retry (ms); null if there shall be none. */
+  retryMs: number | null;
+}
+
+/** What the area says. The functions get a file's name. */
+export interface UploadWords {
+  /** The title where there is a mouse, and where there is a touch screen alone. */
+  drop: string;
+  or: string;
+  touch: string;
+  choose: string;
+  /** Which files are accepted. */
+  types: string;
+  /** The name of the file input. */
+  input: string;
+  /** Shown at 100 percent. */
+  checking: string;
+  cancel: string;
+  uploading: (name: string) => string;
+  uploaded: (name: string) => string;
+  /** Of several dropped files only this one was taken. */
+  othersLeftOut: (name: string) => string;
+  /** Something was dropped that is no file. */
+  notAFile: string;
+  retry: RetryWords;
+}
 
 /** The state of an upload (specification, section 3): file, uploading flag, progress percent, error. */
 interface UploadState {
   file: File | null;
   uploading: boolean;
   percent: number;
-  error: string | null;
-  /** Whether the file was refused for what it is. A retry would then not help. */
-  isRefused: boolean;
-  retryMs: RetryMs;
+  failure: UploadFailure | null;
   /** The number of automatic retries so far. */
   tries: number;
   /** The name of the last file that was uploaded. */
@@ -40,77 +56,68 @@ const idle: UploadState = {
   file: null,
   uploading: false,
   percent: 0,
-  error: null,
-  isRefused: false,
-  retryMs: null,
+  failure: null,
   tries: 0,
   sent: null,
 };
 
-/** What the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
-const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
-
 /**
- * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken;
- * `onLeftOut` gets the sentence about the others, for a page that replaces this area. A failed upload can be retried.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
+ * failed upload can be retried.
+ *
+ * - `accept`: what the file dialog offers first.
+ * - `refusalOf`: returns why a file cannot be uploaded, or null.
+ * - `failureOf`: returns what to say of an error that `send` threw.
+ * - `onLeftOut`: gets the sentence about the other dropped files, for a page that replaces this area.
  */
 export function UploadArea({
-  documentName,
+  words,
+  accept,
+  refusalOf,
   send,
+  failureOf,
   onLeftOut,
 }: {
-  documentName: string;
+  words: UploadWords;
+  accept: string;
+  refusalOf: (file: File) => string | null;
   send: Send;
-  onLeftOut?: (sentence: string | null) => void;
+  failureOf: (error: unknown) => UploadFailure;
+  onLeftOut?: ((sentence: string | null) => void) | undefined;
 }) {
-  const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
   const [leftOut, setLeftOut] = useState<string | null>(null);
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
   // When an upload begins or ends, another button replaces the focused button, and must then get the focus.
-  const wasUploading = useRef(state.uploading);
-  useEffect(() => {
-    if (wasUploading.current === state.uploading) return;
-    wasUploading.current = state.uploading;
-    if (document.activeElement === document.body) area.current?.querySelector('button')?.focus();
-  }, [state.uploading]);
+  const focusButton = useCallback(() => area.current?.querySelector('button')?.focus(), []);
+  useFocusRescue(state.uploading, focusButton);
 
-  function refusal(file: File): string | null {
-    if (file.size === 0) return DOCUMENT_EMPTY;
-    if (uploadMaxBytes !== null && file.size > uploadMaxBytes) return fileTooLarge(uploadMaxBytes);
-    return null;
-  }
+  const refuse = (message: string, file: File | null = null) =>
+    setState({ ...idle, file, failure: { message, isRefused: true, retryMs: null } });
 
   async function start(file: File, tries = 0) {
-    const refuse = (fault: string) => setState({ ...idle, file, isRefused: true, error: fault });
-    const refused = refusal(file);
-    if (refused) return refuse(refused);
+    const refusal = refusalOf(file);
+    if (refusal) return refuse(refusal, file);
     const controller = new AbortController();
     const { signal } = controller;
     sending.current = controller;
     setState({ ...idle, file, uploading: true });
     try {
-      const fault = await contentFault(file);
-      if (signal.aborted) return;
-      if (fault) return refuse(fault);
       await send(file, (percent) => !signal.aborted && setState((now) => ({ ...now, percent })), signal);
       if (!signal.aborted) setState({ ...idle, sent: file.name });
     } catch (error) {
-      if (signal.aborted) return;
-      const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
-      const isRefused = error instanceof ApiError && error.status === 415;
-      setState({ ...idle, file, error: sentence, isRefused, retryMs: retryMsOf(error), tries });
+      if (!signal.aborted) setState({ ...idle, file, failure: failureOf(error), tries });
     }
   }
 
   function take([first, ...others]: readonly File[]) {
-    const sentence = first && others.length > 0 ? othersLeftOut(first.name) : null;
+    const sentence = first && others.length > 0 ? words.othersLeftOut(first.name) : null;
     setLeftOut(sentence);
     onLeftOut?.(sentence);
     if (first) void start(first);
-    else setState({ ...idle, isRefused: true, error: NOT_A_FILE });
+    else refuse(words.notAFile);
   }
 
   function cancel() {
@@ -155,14 +162,12 @@ export function UploadArea({
             >
               <progress className={styles.bar} max={100} value={state.percent} aria-hidden="true" />
             </div>
-            <p className={styles.percent}>
-              {state.percent < 100 ? `${state.percent}%` : '100%, now it is being checked…'}
-            </p>
+            <p className={styles.percent}>{state.percent < 100 ? `${state.percent}%` : words.checking}</p>
           </div>
           {/* There is no Cancel at 100%: the server stores a file that it has received in full, even if the page stops waiting. */}
           {state.percent < 100 && (
             <Button variant="quiet" onClick={cancel}>
-              Cancel
+              {words.cancel}
             </Button>
           )}
         </div>
@@ -171,14 +176,14 @@ export function UploadArea({
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
-          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {documentName} here</p>
-          <p className={`${styles.zoneOr} ${styles.forMouse}`}>or</p>
-          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {documentName}</p>
+          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>{words.drop}</p>
+          <p className={`${styles.zoneOr} ${styles.forMouse}`}>{words.or}</p>
+          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>{words.touch}</p>
           <button type="button" className={styles.choose} aria-describedby="upload-types">
-            Choose a file
+            {words.choose}
           </button>
           <p className={styles.types} id="upload-types">
-            {ACCEPTED_DOCUMENTS}. One file.
+            {words.types}
           </p>
         </div>
       )}
@@ -187,19 +192,20 @@ export function UploadArea({
         className={styles.input}
         name="file"
         multiple={false}
-        accept={ACCEPT}
-        aria-label={`Choose your ${documentName}`}
+        accept={accept}
+        aria-label={words.input}
       />
-      {state.error && (
+      {state.failure && (
         <Alert isAnswer>
           {state.file && <strong className={styles.failedName}>{state.file.name}</strong>}
-          <span>{state.error}</span>
+          <span>{state.failure.message}</span>
         </Alert>
       )}
-      {state.error && state.file && !state.isRefused && (
+      {state.failure && state.file && !state.failure.isRefused && (
         <TryAgain
+          words={words.retry}
           variant="second"
-          retryMs={state.retryMs}
+          retryMs={state.failure.retryMs}
           triedBefore={state.tries}
           onTry={(tries) => state.file && void start(state.file, tries)}
         />
@@ -207,8 +213,8 @@ export function UploadArea({
       {leftOut && <Note>{leftOut}</Note>}
       <p className="sr" role="status">
         {state.uploading && state.file
-          ? `Uploading ${state.file.name}`
-          : state.sent && `${state.sent} was uploaded.`}
+          ? words.uploading(state.file.name)
+          : state.sent && words.uploaded(state.sent)}
       </p>
     </div>
   );
@@ -224,33 +230,17 @@ async function filesOf(event: unknown): Promise<File[]> {
     .flatMap((item) => item.getAsFile() ?? []);
 }
 
-/**
- * Checks a file's first bytes before the upload. Returns the sentence for a fault, also if the file was changed or removed after it
- * was chosen. Returns null if there is no fault, or if the browser cannot check.
- */
-async function contentFault(file: File): Promise<string | null> {
-  try {
-    const { headFault, HEAD_BYTES } = await import('#documents/signature.ts');
-    return headFault(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()), file.name);
-  } catch (error) {
-    const cannotRead =
-      error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
-    return cannotRead ? DOCUMENT_UNREADABLE : null;
-  }
-}
-
-/** Thrown when the server refused the file. The message is a sentence for the joiner. */
-export class Refused extends Error {}
-
 export interface UploadedFile {
   name: string;
-  size: number;
+  /** As it is shown: "12 KB". */
+  size: string;
 }
 
-export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
+/** The files that were uploaded, in a region with this name. */
+export function UploadedList({ label, files }: { label: string; files: readonly UploadedFile[] }) {
   if (files.length === 0) return null;
   return (
-    <section className={styles.uploaded} aria-label="Uploaded files">
+    <section className={styles.uploaded} aria-label={label}>
       <ul>
         {files.map(({ name, size }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: files are only ever added at the end
@@ -261,7 +251,7 @@ export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
             <span className={styles.fileName} title={name}>
               {name}
             </span>
-            <span className={styles.size}>{sizeInKilobytes(size)}</span>
+            <span className={styles.size}>{size}</span>
           </li>
         ))}
       </ul>

@@ -1,5 +1,27 @@
 import { type ComponentProps, useLayoutEffect, useRef } from 'react';
-import styles from './ui.module.css';
+import styles from './Button.module.css';
+import { Spinner } from './Spinner.tsx';
+
+interface Look {
+  /** `main` and `second` are boxes, `plain` and `quiet` are words, and `close` is an icon in a corner. */
+  variant?: 'main' | 'second' | 'plain' | 'quiet' | 'close';
+  full?: boolean | undefined;
+  slim?: boolean | undefined;
+  className?: string | undefined;
+}
+
+const looks = {
+  main: styles.button,
+  second: `${styles.button} ${styles.second}`,
+  plain: styles.plain,
+  quiet: `${styles.plain} ${styles.quiet}`,
+  close: styles.close,
+};
+
+/** Returns the class of an element that looks like a button, such as a link. */
+export function buttonClass({ variant = 'main', full, slim, className }: Look = {}): string {
+  return [looks[variant], full && styles.full, slim && styles.slim, className].filter(Boolean).join(' ');
+}
 
 /**
  * A button. While busy it is disabled and shows the text `busy`. Its content is in an element that is replaced as a
@@ -7,18 +29,18 @@ import styles from './ui.module.css';
  */
 export function Button({
   variant = 'main',
-  full = false,
+  full,
+  slim,
   busy,
   disabled,
   className,
   children,
   ...rest
-}: ComponentProps<'button'> & {
-  variant?: 'main' | 'second' | 'plain' | 'quiet';
-  full?: boolean;
-  /** The text while the button's action runs; otherwise falsy. */
-  busy?: string | false | undefined;
-}) {
+}: ComponentProps<'button'> &
+  Look & {
+    /** The text while the button's action runs; otherwise falsy. */
+    busy?: string | false | undefined;
+  }) {
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
@@ -31,23 +53,16 @@ export function Button({
       if (document.activeElement === document.body) button.current?.focus();
     }
   }, [isBusy]);
-  const classes = [
-    variant === 'plain' || variant === 'quiet' ? styles.plain : styles.button,
-    variant === 'second' && styles.second,
-    variant === 'quiet' && styles.quiet,
-    full && styles.full,
-    className,
-  ];
   return (
     <button
       type="button"
       {...rest}
       ref={button}
-      className={classes.filter(Boolean).join(' ')}
+      className={buttonClass({ variant, full, slim, className })}
       disabled={disabled || isBusy}
       aria-busy={isBusy || undefined}
     >
-      {busy && variant === 'main' && <span className={styles.busyDot} />}
+      {busy && variant === 'main' && <Spinner size="small" />}
       <span key={isBusy ? 'busy' : 'idle'} className={styles.content}>
         {busy || children}
       </span>
