@@ -16,6 +16,7 @@ import { Payment } from './Payment.tsx';
 import { Recommended } from './Recommended.tsx';
 import styles from './styles.module.css';
 import { Unseen } from './Unseen.tsx';
+import { usePayment } from './usePayment.ts';
 
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
@@ -40,7 +41,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   const { details, order, intent } = checkout;
   const fetchers = useFetchers();
   const { state } = useRevalidator();
-  const [processing, setProcessing] = useState(false);
+  const paying = usePayment(intent);
   const wide = useWide();
   const recommended = stillRecommended(details);
   return (
@@ -69,8 +70,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             intent={intent}
             totalCents={order.totalDueTodayCents}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
-            processing={processing}
-            setProcessing={setProcessing}
+            paying={paying}
           />
         )}
         <Foot>
@@ -79,7 +79,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
           ) : (
             <BackLink to={screens.membership}>Back to membership</BackLink>
           )}
-          <StartOver disabled={processing} />
+          <StartOver disabled={paying.payment.stage !== 'ready'} />
         </Foot>
       </section>
     </div>
