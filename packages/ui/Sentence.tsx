@@ -7,8 +7,3 @@ export function Sentence({ text, values }: { text: string; values: Record<string
     <Fragment key={index}>{index % 2 === 0 ? part : values[part]}</Fragment>
   ));
 }
-
-/** Returns a whole sentence with texts in it: filled('Welcome, {name}.', { name: 'Jo' }) → "Welcome, Jo." */
-export function filled(text: string, values: Record<string, string>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-}

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { ifOffered, type LoadFailure } from '#client/failures.ts';
-import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
@@ -9,7 +8,7 @@ import { Alert, Note } from '#ui/Alert.tsx';
 import { Button, buttonClass } from '#ui/Button.tsx';
 import { Icon } from '#ui/icons.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
-import { filled, Sentence } from '#ui/Sentence.tsx';
+import { Sentence } from '#ui/Sentence.tsx';
 import { Lead, Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
@@ -25,9 +24,8 @@ import { useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
+import { emailsGoTo, endingOf, newMember, noteOfRefund, type Welcome } from './sentences.ts';
 import styles from './styles.module.css';
-
-type Welcome = Data<'getWelcome'> & { toProve: ToProve | null };
 
 const MEMBER_ALONE = 'Only the member can see and print these. If that is you, please prove it first.';
 
@@ -63,39 +61,6 @@ export function Component() {
   );
 }
 
-interface Ending {
-  title: string;
-  text: string;
-  /** The text for a member whose name is known. */
-  toMember: string;
-}
-
-const HAS_ENDED: Ending = {
-  title: '{name} ended',
-  text: 'Your {name} has ended.',
-  toMember: '{firstName}, your {name} has ended.',
-};
-/** The texts about an ended membership, by the membership's standing. */
-const endings: Partial<Record<MembershipStanding, Ending>> = {
-  refunded: {
-    title: '{name} refunded',
-    text: 'Your {name} was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
-    toMember:
-      '{firstName}, your {name} was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
-  },
-  charged_back: {
-    title: '{name} ended',
-    text: 'Your {name} has ended, because the bank of your card took its payment back.',
-    toMember: '{firstName}, your {name} has ended, because the bank of your card took its payment back.',
-  },
-  void: {
-    title: '{name} not in effect',
-    text: 'Your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
-    toMember:
-      '{firstName}, your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
-  },
-};
-
 /** The page for a membership that has ended: the reason, the receipt, and Start Over. */
 function Ended({
   welcome,
@@ -106,13 +71,12 @@ function Ended({
   name: string;
   standing: MembershipStanding;
 }) {
-  const { title, text, toMember } = endings[standing] ?? HAS_ENDED;
-  const { firstName } = welcome;
+  const { title, text } = endingOf(standing, name, welcome.firstName);
   return (
     <>
       <Hero className={styles.hero}>
-        <PageHeading title={filled(title, { name })} />
-        <Lead>{firstName ? filled(toMember, { firstName, name }) : filled(text, { name })}</Lead>
+        <PageHeading title={title} />
+        <Lead>{text}</Lead>
       </Hero>
       <Notes welcome={welcome} />
       {welcome.rejection && <Alert>{welcome.rejection}</Alert>}
@@ -122,22 +86,6 @@ function Ended({
       </div>
     </>
   );
-}
-
-/** Says who is a member now. With `toProve` the page's user is not known to be the member. */
-function newMember({ toProve, firstName }: Welcome, society: string): string {
-  if (toProve)
-    return firstName
-      ? `${firstName} is now a member of ${society}.`
-      : `The student is now a member of ${society}.`;
-  return firstName
-    ? `${firstName}, you are now a member of ${society}.`
-    : `You are now a member of ${society}.`;
-}
-
-function emailsOf(welcome: Welcome | null, lead: string): string {
-  if (!welcome?.toProve) return lead;
-  return welcome.firstName ? `These emails go to ${welcome.firstName}.` : 'These emails go to the member.';
 }
 
 function Member({ welcome, failure }: Loaded) {
@@ -167,7 +115,7 @@ function Member({ welcome, failure }: Loaded) {
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>
-          <span>{emailsOf(welcome, congratulations.lead)}</span>
+          <span>{(welcome && emailsGoTo(welcome)) ?? congratulations.lead}</span>
           {welcome?.email && !welcome.unwritable && <span>{` They go to ${welcome.email}.`}</span>}
         </p>
         {welcome?.unwritable && (
@@ -225,35 +173,10 @@ function PapersToProve(toProve: ToProve) {
   );
 }
 
-/** What became of a payment that bought nothing: with staff, refunded, or being refunded. */
-const refunds = {
-  other_amount: [
-    'A payment of {amount}, which was not the amount of your order, was received and has not been refunded yet: we look into it and write to you.',
-    'A payment of {amount}, which was not the amount of your order, was received and has been refunded in full.',
-    'A payment of {amount}, which was not the amount of your order, was received and is being refunded in full.',
-  ],
-  join: [
-    'A second payment of {amount} for this membership was received and has not been refunded yet: we look into it and write to you.',
-    'A second payment of {amount} for this membership was received and has been refunded in full.',
-    'A second payment of {amount} for this membership was received and is being refunded in full.',
-  ],
-  upgrade: [
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has not been refunded yet: we look into it and write to you.',
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has been refunded in full.',
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and is being refunded in full.',
-  ],
-} as const;
-
-function noteOf({ kind, why, amount, isReturned, isWithStaff }: Welcome['refunded'][number]): string {
-  const [withStaff, returned, returning] = refunds[why === 'other_amount' ? why : kind];
-  const text = isWithStaff ? withStaff : isReturned ? returned : returning;
-  return filled(text, { amount: displayPrice(amount) });
-}
-
 /** The notes about refunded payments, a disputed membership and an ended upgrade. */
 function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
-  const notes = refunded.map((payment) => noteOf(payment));
+  const notes = refunded.map(noteOfRefund);
   if (main?.standing === 'disputed')
     notes.push(
       'The payment for your membership is disputed by the bank of your card. Your membership stands meanwhile.',

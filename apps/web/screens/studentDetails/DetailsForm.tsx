@@ -46,6 +46,21 @@ import styles from './styles.module.css';
 type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
 
 const CHOOSE = 'Choose…';
+const email = { type: 'email', inputMode: 'email', autoCapitalize: 'none' } as const;
+/** The labels of the text fields, and what helps to fill them in. A field that is not optional is required. */
+const texts = {
+  firstName: { label: 'First name', autoComplete: 'given-name', autoCapitalize: 'words' },
+  middleName: { label: 'Middle name', autoComplete: 'additional-name', autoCapitalize: 'words' },
+  lastName: { label: 'Last name', autoComplete: 'family-name', autoCapitalize: 'words' },
+  personalEmail: { label: 'Personal email', autoComplete: 'email', ...email },
+  schoolEmail: { label: 'School email', autoComplete: 'section-school email', ...email },
+  address1: { label: 'Address line 1', autoComplete: 'address-line1', autoCapitalize: 'words' },
+  address2: { label: 'Address line 2', autoComplete: 'address-line2', autoCapitalize: 'words' },
+  city: { label: 'City', autoComplete: 'address-level2', autoCapitalize: 'words' },
+  zipcode: { label: 'Zipcode', autoComplete: 'postal-code', autoCapitalize: 'characters' },
+  highSchoolName: { label: 'High school name', autoComplete: 'off', autoCapitalize: 'words' },
+} as const;
+const optionalTexts: readonly string[] = ['middleName', 'schoolEmail', 'address2'];
 const gpaOptions = optionsOf(gpaValues);
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 
@@ -131,15 +146,27 @@ export function DetailsForm({
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
       change(name === 'country' ? { country: countryOfOption(value), state: '' } : { [name]: value }),
   });
+  const text = (name: keyof typeof texts) => {
+    const optional = optionalTexts.includes(name);
+    return { ...texts[name], ...field(name), optional, required: !optional };
+  };
   const checkbox = (name: Checked) => ({
     ...common(name),
     checked: values[name],
     onChange: ({ target }: ChangeEvent<HTMLInputElement>) => change({ [name]: target.checked }),
   });
-  function applySuggestion(name: 'personalEmail' | 'schoolEmail', email: string) {
-    change({ [name]: email });
-    document.getElementById(name)?.focus();
-  }
+  const emailField = (name: 'personalEmail' | 'schoolEmail') => (
+    <div>
+      <TextField {...text(name)} />
+      <EmailSuggestion
+        typed={values[name]}
+        onTake={(suggestion) => {
+          change({ [name]: suggestion });
+          document.getElementById(name)?.focus();
+        }}
+      />
+    </div>
+  );
   function submit() {
     const details = cleanDetails(values);
     if (!busy) form.change(details);
@@ -156,59 +183,13 @@ export function DetailsForm({
       {failure && <LoadFailed failure={failure} />}
       <Group title="About you">
         <div className={styles.two}>
-          <TextField
-            {...field('firstName')}
-            label="First name"
-            autoComplete="given-name"
-            autoCapitalize="words"
-            required
-          />
-          <TextField
-            {...field('middleName')}
-            label="Middle name"
-            optional
-            autoComplete="additional-name"
-            autoCapitalize="words"
-          />
+          <TextField {...text('firstName')} />
+          <TextField {...text('middleName')} />
         </div>
-        <TextField
-          {...field('lastName')}
-          label="Last name"
-          autoComplete="family-name"
-          autoCapitalize="words"
-          required
-        />
+        <TextField {...text('lastName')} />
         <div className={styles.two}>
-          <div>
-            <TextField
-              {...field('personalEmail')}
-              label="Personal email"
-              type="email"
-              inputMode="email"
-              autoComplete="email"
-              autoCapitalize="none"
-              required
-            />
-            <EmailSuggestion
-              typed={values.personalEmail}
-              onTake={(email) => applySuggestion('personalEmail', email)}
-            />
-          </div>
-          <div>
-            <TextField
-              {...field('schoolEmail')}
-              label="School email"
-              optional
-              type="email"
-              inputMode="email"
-              autoComplete="section-school email"
-              autoCapitalize="none"
-            />
-            <EmailSuggestion
-              typed={values.schoolEmail}
-              onTake={(email) => applySuggestion('schoolEmail', email)}
-            />
-          </div>
+          {emailField('personalEmail')}
+          {emailField('schoolEmail')}
         </div>
       </Group>
       <Group title="Where you live">
@@ -226,28 +207,10 @@ export function DetailsForm({
             before you go on.
           </Note>
         )}
-        <TextField
-          {...field('address1')}
-          label="Address line 1"
-          autoComplete="address-line1"
-          autoCapitalize="words"
-          required
-        />
-        <TextField
-          {...field('address2')}
-          label="Address line 2"
-          optional
-          autoComplete="address-line2"
-          autoCapitalize="words"
-        />
+        <TextField {...text('address1')} />
+        <TextField {...text('address2')} />
         <div className={styles.place}>
-          <TextField
-            {...field('city')}
-            label="City"
-            autoComplete="address-level2"
-            autoCapitalize="words"
-            required
-          />
+          <TextField {...text('city')} />
           {subdivisions === 'loading' || (subdivisions && subdivisions.length > 0) ? (
             <SelectField
               key={country?.name}
@@ -271,25 +234,13 @@ export function DetailsForm({
             />
           )}
           <div>
-            <TextField
-              {...field('zipcode')}
-              label="Zipcode"
-              autoComplete="postal-code"
-              autoCapitalize="characters"
-              required
-            />
+            <TextField {...text('zipcode')} />
             <FieldQuestion>{zipQuestion && <span>{zipQuestion}</span>}</FieldQuestion>
           </div>
         </div>
       </Group>
       <Group title="Your school">
-        <TextField
-          {...field('highSchoolName')}
-          label="High school name"
-          autoComplete="off"
-          autoCapitalize="words"
-          required
-        />
+        <TextField {...text('highSchoolName')} />
         <div className={styles.short}>
           <SelectField
             {...field('highSchoolGraduationYear')}

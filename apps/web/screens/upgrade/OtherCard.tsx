@@ -4,8 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
 import { Button } from '#ui/Button.tsx';
 import { Form } from '#ui/Form.tsx';
-import { CardElements } from '../../components/CardElements.tsx';
-import { cardOptions } from '../../components/cardOptions.ts';
+import { CardElements, cardOptions } from '../../components/CardElements.tsx';
 import styles from './styles.module.css';
 
 /** The form's id. The submit button refers to it, because the button is outside the form, beside Skip. */
