@@ -80,7 +80,10 @@ export const draft = tabValue<SubmittedDetails>('joinDraft');
 export const typedCode = tabValue<string>('joinCode');
 /** What is typed as a custom donation. Checkout writes it; it ends when the donation is in the order. */
 export const typedDonation = tabValue<string>('joinDonation');
-/** The parameters of a return from the card provider, a secret among them. The payment return writes it; it ends when the payment is settled. */
+/**
+ * The parameters of a return from the card provider, a secret among them. The payment return writes it; it ends when the payment
+ * is settled.
+ */
 export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
 /** The token of a letter's link. The page that opens it writes it; it ends when the join is opened or the link is refused. */
 export const passToken = tabValue<string>('joinPass');

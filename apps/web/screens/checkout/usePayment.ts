@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import type { PaymentIntent } from './order.ts';
 import { afterEvent, initialPayment, type PaymentEvent } from './payment.ts';
-import { type CardForm, updateTotal, workOf } from './paymentWork.ts';
+import { type CardForm, updateTotal, type Ways, workOf } from './paymentWork.ts';
 
 /** Keeps the state of the payment (payment.ts), and does what each stage is for. */
 export function usePayment(intent: PaymentIntent | null) {
@@ -12,7 +12,7 @@ export function usePayment(intent: PaymentIntent | null) {
   // Events change the state at once: a second press of Buy Now may come before the first is rendered.
   const latest = useRef(initialPayment);
   const [payment, show] = useState(initialPayment);
-  const ways = useRef({ reload: revalidate, goTo: (path: string) => navigate(path, { replace: true }) });
+  const ways = useRef<Ways>(null!);
   ways.current = { reload: revalidate, goTo: (path) => navigate(path, { replace: true }) };
 
   const send = useCallback((event: PaymentEvent): void => {
