@@ -4,7 +4,6 @@ import type { LoadFailure } from '#client/failures.ts';
 import { screens } from '#core/navigation.ts';
 import { NO_ANSWER } from '#core/sentences.ts';
 import { Alert } from '#ui/Alert.tsx';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
 import { useSite } from '../lib/site.ts';
 import { ButtonLink } from './ButtonLink.tsx';
@@ -62,8 +61,7 @@ export function LoadFailedPage({
   children?: ReactNode;
 }) {
   return (
-    <Card>
-      <PageHeading title={title} />
+    <Card title={title}>
       <LoadFailed {...rest} />
     </Card>
   );

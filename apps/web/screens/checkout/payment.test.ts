@@ -143,7 +143,9 @@ test('a page that Back brings up from the bank can pay again, and is not disturb
 test('another intent begins anew, with an empty card form: what was asked for the last one is ignored', () => {
   const replaced = after(confirming, loaded(4, 'other'));
   assert.deepEqual([replaced.stage, replaced.total, replaced.answer], ['ready', 'shown', null]);
-  assert.equal(after(replaced, refused('Too late.', true)), replaced);
+  const again = after(replaced, pressed, ...begun(replaced));
+  for (const now of [replaced, again]) assert.equal(after(now, refused('Too late.', true)), now, now.stage);
+  assert.equal(again.stage, 'confirming');
 });
 
 /** Does the work of a stage while the server answers like this. Returns the event. */

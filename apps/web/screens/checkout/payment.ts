@@ -84,12 +84,8 @@ export const initialPayment: Payment = {
 };
 
 const error = (text: string) => ({ kind: 'error' as const, text });
-/** Begins anew. What is still asked for the earlier attempt is ignored. */
-const anew = (now: Payment, intent = now.intent): Payment => ({
-  ...initialPayment,
-  attempt: now.attempt + 1,
-  intent,
-});
+/** Begins anew. What still comes of an earlier attempt is ignored. */
+const anew = ({ attempt }: Payment, intent: Payment['intent']) => ({ ...initialPayment, attempt, intent });
 
 const stages: Record<Payment['stage'], Row> = {
   ready: {
@@ -136,8 +132,8 @@ const stages: Record<Payment['stage'], Row> = {
 };
 
 const atAnyStage: Row = {
-  restored: (now) => ({ ...now, stage: 'ready', attempt: now.attempt + 1 }),
-  formMounted: (now) => anew(now),
+  restored: (now) => ({ ...now, stage: 'ready' }),
+  formMounted: (now) => anew(now, now.intent),
   intentLoaded(now, { clientSecret, version }) {
     if (now.intent?.clientSecret !== clientSecret) return anew(now, { clientSecret, version });
     return now.intent.version === version

@@ -3,7 +3,6 @@ import type { LoadFailure } from '#client/failures.ts';
 import { type CheckoutQuery, readCheckoutQuery, unreadInLink } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -59,8 +58,7 @@ export function Component() {
       </LoadFailedPage>
     );
   return (
-    <Card>
-      <PageHeading title="Checkout" />
+    <Card title="Checkout">
       <Stack>
         <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
         {getStarted}

@@ -1,6 +1,5 @@
 import { type LoaderFunctionArgs, redirect } from 'react-router';
 import { screens } from '#core/navigation.ts';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -14,8 +13,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function Component() {
   return (
-    <Card>
-      <PageHeading title="Upgrade Membership" />
+    <Card title="Upgrade Membership">
       <Stack>
         <p>
           An upgrade is offered right after a join, in the browser that was used for it. This browser holds no

@@ -1,5 +1,4 @@
 import { screens } from '#core/navigation.ts';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -10,8 +9,7 @@ export function Component() {
   // A visitor without a join can get here, because the guard lets some unknown paths through.
   const hasJoin = storedSession() !== null;
   return (
-    <Card>
-      <PageHeading title="Page not found" />
+    <Card title="Page not found">
       <Stack>
         <p>
           There is no page at this address.

@@ -5,7 +5,6 @@ import type { Data } from '#contract/schemas.ts';
 import { screenAt, screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Alert } from '#ui/Alert.tsx';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
@@ -68,8 +67,7 @@ export function Component() {
 
   if (loaded.step === 'failed') return <LoadFailedPage title={screenTitles.pass} failure={loaded.failure} />;
   return (
-    <Card>
-      <PageHeading title={screenTitles.pass} />
+    <Card title={screenTitles.pass}>
       {loaded.step === 'prove' ? (
         <ProveYourself token={loaded.token} opened={loaded.opened} lead={NEW_DEVICE} key={loaded.token} />
       ) : (

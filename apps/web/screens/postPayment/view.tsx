@@ -23,8 +23,7 @@ export function Component() {
     return <Refunded payment={outcome.settled.refunded} goOn={outcome.settled.goOn ?? null} />;
   const goOn = ('settled' in outcome && outcome.settled.goOn) || screens.checkout;
   return (
-    <Card>
-      <PageHeading title="Payment" />
+    <Card title="Payment">
       {'unknown' in outcome ? (
         <Stack key="unknown">
           <Note>{outcome.unknown.message}</Note>

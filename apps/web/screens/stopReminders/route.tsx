@@ -6,7 +6,6 @@ import { screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Lead, Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
@@ -34,8 +33,7 @@ export function Component() {
   const { token = '' } = useParams();
   if ('data' in loaded)
     return (
-      <Card>
-        <PageHeading title={title} />
+      <Card title={title}>
         <Choice token={token} initial={loaded.data.areStopped} key={token} />
       </Card>
     );

@@ -45,8 +45,7 @@ const STUDENT_ALONE = 'Only the student can see these details. If that is you, p
 /** Shown to the holder of a checkout link, who may be a parent, in place of the student's details. */
 function ProveFirst(toProve: ToProve) {
   return (
-    <Card>
-      <PageHeading title={screenTitles.studentDetails} />
+    <Card title={screenTitles.studentDetails}>
       <ProveYourself {...toProve} lead={STUDENT_ALONE} to={screens.studentDetails} />
       <Foot>
         <BackLink to={screens.checkout}>Back to checkout</BackLink>

@@ -3,7 +3,6 @@ import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router'
 import type { LoadFailure } from '#client/failures.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { Note } from '#ui/Alert.tsx';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Lead, Stack } from '#ui/Text.tsx';
 import type { Send } from '#ui/UploadArea.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -35,8 +34,7 @@ export function Component() {
     setSent((files) => [...files, { name: file.name, size: file.size }]);
   };
   return (
-    <Card>
-      <PageHeading title="Upload Transcript" />
+    <Card title="Upload Transcript">
       {fault ? (
         <LoadFailed failure={fault} />
       ) : (

@@ -42,8 +42,7 @@ export function Component() {
     setThanks(true);
   };
   return (
-    <Card>
-      <PageHeading title="Upload Your Resume" />
+    <Card title="Upload Your Resume">
       <Lead>Mentors and scholarship committees read it together with your membership.</Lead>
       {contactId ? (
         <DocumentUpload document="resume" send={send} onLeftOut={setLeftOut} />

@@ -7,7 +7,6 @@ import { fallback } from '#core/sentences.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { Alert } from '#ui/Alert.tsx';
-import { PageHeading } from '#ui/PageHeading.tsx';
 import { Lead, Stack } from '#ui/Text.tsx';
 import type { Send } from '#ui/UploadArea.tsx';
 import { ButtonLink } from '../../components/ButtonLink.tsx';
@@ -75,8 +74,7 @@ export function Component() {
   const message =
     rejection && uploaded.length === 0 ? rejection.message : hasEnded ? TRANSCRIPT_NOT_NEEDED : null;
   return (
-    <Card>
-      <PageHeading title="Upload Transcript" />
+    <Card title="Upload Transcript">
       {isTaken && (
         <Lead>
           One last step: a recent transcript, or your test scores, so that we can confirm that you are
