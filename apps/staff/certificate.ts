@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { certificateForStaff, type ForStaff } from '../server/certificate/certificateForStaff.ts';
+import { certificateForStaff, type ForStaff } from '../server/membership/certificateForStaff.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { type Command, misused, notId, readArgs } from './command.ts';
 

@@ -2,11 +2,12 @@ import { createInterface } from 'node:readline';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { plain } from '#core/cleanText.ts';
 import { csvLine } from '#core/csv.ts';
-import type { StaffDeps } from '../server/deps.ts';
+import type { Deps } from '../server/deps.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { isThere } from '../server/platform/database/isThere.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
+import type { ByStaff } from '../server/platform/deps.ts';
 import type { Wired } from '../server/wire.ts';
 
 /** A command for staff. Its exit status is 0 if everything was done, 1 if it failed or did only a part, 2 for wrong arguments. */
@@ -21,7 +22,7 @@ export interface Command {
 
 /** What a command works with, for the member of staff who typed it. */
 export interface StaffWired extends Wired {
-  deps: StaffDeps;
+  deps: ByStaff<Deps>;
 }
 
 /** A command that needs only the settings. The command gets no database connection, so it can run before the migrations. */

@@ -9,9 +9,9 @@ import { runCommand } from '../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { erasePerson } from '../server/privacy/erasePerson.ts';
-import { findPerson } from '../server/privacy/findPerson.ts';
-import { StoppedErasing } from '../server/privacy/stoppedErasing.ts';
+import { erasePerson } from '../server/people/privacy/erasePerson.ts';
+import { findPerson } from '../server/people/privacy/findPerson.ts';
+import { StoppedErasing } from '../server/people/privacy/stoppedErasing.ts';
 import { NotStored, StorageDown } from '../server/providers/storage/storage.ts';
 import { personEraseCommand } from './privacy.ts';
 

@@ -2,9 +2,9 @@ import { cleanEmail, cleanText, plain } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
 import { hasSynced } from '../server/crm/syncContacts.ts';
-import { type FoundJoin, type FoundPerson, findPeople } from '../server/join/findJoins.ts';
+import { type FoundJoin, type FoundPerson, findPeople } from '../server/joining/findJoins.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
-import { readStory } from '../server/story/readStory.ts';
+import { readStory } from '../server/session/readStory.ts';
 import { type Command, misused, notId } from './command.ts';
 
 const MOST = 20;

@@ -8,8 +8,8 @@ import {
   contactsToMint,
   type InvitationToMint,
   mintColumns,
-} from '../server/invitations/contactsToMint.ts';
-import type { Guessable } from '../server/invitations/guessable.ts';
+} from '../server/joining/invitations/contactsToMint.ts';
+import type { Guessable } from '../server/joining/invitations/guessable.ts';
 import {
   type Doubt,
   expiryFault,
@@ -17,7 +17,7 @@ import {
   importInvitations,
   pastFault,
   programmeFault,
-} from '../server/invitations/importInvitations.ts';
+} from '../server/joining/invitations/importInvitations.ts';
 import {
   explainCode,
   extendCode,
@@ -29,8 +29,8 @@ import {
   listInvitations,
   type UnknownCode,
   withdrawCode,
-} from '../server/invitations/invitations.ts';
-import { mintCodes } from '../server/invitations/mintInvitations.ts';
+} from '../server/joining/invitations/invitations.ts';
+import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
 import { Progress } from '../server/platform/progress.ts';
 import { NotCsv, readCsv } from '../server/platform/readCsv.ts';
 import { dayOf } from '../server/society/texts.ts';

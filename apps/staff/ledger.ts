@@ -1,7 +1,7 @@
 import { plain } from '#core/cleanText.ts';
 import type { LedgerSum } from '#core/ledger.ts';
 import { displayPrice, toPrice } from '#core/money.ts';
-import { type LedgerRow, readLedger } from '../server/ledger/readLedger.ts';
+import { type LedgerRow, readLedger } from '../server/books/readLedger.ts';
 import { type Command, misused, printCsvLine, readArgs } from './command.ts';
 
 const DAY_MS = 86_400_000;

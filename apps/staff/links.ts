@@ -3,15 +3,15 @@ import { plain } from '#core/cleanText.ts';
 import { contactIdFault } from '#core/csv.ts';
 import { parseDollars } from '#core/money.ts';
 import type { MembershipType } from '#core/product.ts';
-import type { LinkTarget } from '../server/links/links.ts';
-import { mintLink } from '../server/links/mintLink.ts';
-import { previewLink, previewSale } from '../server/links/previewLink.ts';
-import { isPictureName, pictureOf } from '../server/links/qrPicture.ts';
-import { type Recipient, recipientsOf } from '../server/links/recipients.ts';
-import { revokePass } from '../server/pass/revoke.ts';
+import { mintLink } from '../server/joining/links/mintLink.ts';
+import { previewLink, previewSale } from '../server/joining/links/previewLink.ts';
+import { isPictureName, pictureOf } from '../server/joining/links/qrPicture.ts';
+import { type Recipient, recipientsOf } from '../server/joining/links/recipients.ts';
+import { revokePass } from '../server/joining/pass/revoke.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
 import { type CsvRow, NotCsv, readCsv } from '../server/platform/readCsv.ts';
+import type { LinkTarget } from '../server/session/links.ts';
 import { type Command, misused, notId, printCsvLine, readArgs } from './command.ts';
 
 const linksOptions = {
@@ -70,7 +70,7 @@ export const linksCommand: Command = {
     const sells: MembershipType | null =
       { init: 'membership' as const, resume: null, checkout: sale?.type }[kind] ?? null;
     const signing: Signing = {
-      lookUp: (contactIds) => recipientsOf(wired, contactIds, sells),
+      lookUp: (contactIds) => recipientsOf(wired.deps, contactIds, sells),
       mint: (contactId) =>
         mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires),
       does: `${does}; expires ${expires.toISOString().slice(0, 16)}Z`,
@@ -189,7 +189,7 @@ export const linkCheckCommand: Command = {
     'Show what a link would do: contact, product, price, floor, expiry; and whether it may be followed.',
   async run([text, ...more], wired) {
     if (!text || more.length > 0 || !URL.canParse(text)) return misused(linkCheckCommand);
-    const { lines, isGood } = await previewLink(wired, new URL(text));
+    const { lines, isGood } = await previewLink(wired.deps, new URL(text));
     for (const line of lines) console.log(line);
     return isGood ? 0 : 1;
   },

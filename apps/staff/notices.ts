@@ -1,6 +1,6 @@
 import { plain } from '#core/cleanText.ts';
-import { endNotice, readNotices } from '../server/notices/readNotices.ts';
-import { reportedKinds } from '../server/reports/reports.ts';
+import { endNotice, readNotices } from '../server/letters/readNotices.ts';
+import { reportedKinds } from '../server/running/reports.ts';
 import { type Command, misused, readArgs } from './command.ts';
 import { noticeSentence } from './sentences/notices.ts';
 

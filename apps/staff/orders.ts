@@ -1,10 +1,10 @@
 import { cleanText, plain } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/fulfilment/orders.ts';
-import { type Shipped, shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
+import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/membership/orders.ts';
+import { type Shipped, shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
+import { askWhatWentBack } from '../server/paying/refunds/askWhatWentBack.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { askWhatWentBack } from '../server/refunds/askWhatWentBack.ts';
 import { type Command, isAbsent, misused, notId, printCsvLine, readArgs } from './command.ts';
 import { failureSentence } from './sentences/failures.ts';
 

@@ -6,17 +6,16 @@ import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../server/crm/fence.ts';
 import type { Deps } from '../server/deps.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
-import { Refusal } from '../server/platform/http/refusal.ts';
-import { applyJournal } from '../server/privacy/applyJournal.ts';
-import { tellStripe } from '../server/privacy/atStripe.ts';
-import { count, counted } from '../server/privacy/counted.ts';
-import { erasePerson, type PersonErased } from '../server/privacy/erasePerson.ts';
-import { findPerson, type Person } from '../server/privacy/findPerson.ts';
-import { journalPath } from '../server/privacy/journal.ts';
-import type { AtHubspot } from '../server/privacy/leftAtHubspot.ts';
-import { planErasure, type Unsent } from '../server/privacy/planErasure.ts';
-import { pageOf, readPerson } from '../server/privacy/readPerson.ts';
-import { openReceipt } from '../server/privacy/receiptFile.ts';
+import { applyJournal } from '../server/people/privacy/applyJournal.ts';
+import { tellStripe } from '../server/people/privacy/atStripe.ts';
+import { count, counted } from '../server/people/privacy/counted.ts';
+import { erasePerson, type PersonErased } from '../server/people/privacy/erasePerson.ts';
+import { findPerson, type Person } from '../server/people/privacy/findPerson.ts';
+import { journalPath } from '../server/people/privacy/journal.ts';
+import type { AtHubspot } from '../server/people/privacy/leftAtHubspot.ts';
+import { planErasure, type Unsent } from '../server/people/privacy/planErasure.ts';
+import { pageOf, readPerson } from '../server/people/privacy/readPerson.ts';
+import { openReceipt } from '../server/people/privacy/receiptFile.ts';
 import {
   applyRetention,
   MOST,
@@ -24,8 +23,9 @@ import {
   overview,
   type Stage,
   stages,
-} from '../server/privacy/retention.ts';
-import { reasonOf, StoppedErasing } from '../server/privacy/stoppedErasing.ts';
+} from '../server/people/privacy/retention.ts';
+import { reasonOf, StoppedErasing } from '../server/people/privacy/stoppedErasing.ts';
+import { Refusal } from '../server/platform/http/refusal.ts';
 import { askPerson, type Command, misused, readArgs } from './command.ts';
 
 const personEraseOptions = {

@@ -1,9 +1,9 @@
 import { displayPrice } from '#core/money.ts';
-import { isIntentId } from '../server/payments/namedOrder.ts';
+import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/books/reconcile.ts';
+import { settleJoin, settleMissing, settlePayment } from '../server/books/settle.ts';
+import { isIntentId } from '../server/paying/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/settlement/reconcile.ts';
-import { settleJoin, settleMissing, settlePayment } from '../server/settlement/settle.ts';
 import { type Command, misused, notId, readArgs } from './command.ts';
 import { differenceSentence } from './sentences/differences.ts';
 import { failureSentence } from './sentences/failures.ts';

@@ -9,7 +9,7 @@ import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { failedCommand, retryCommand } from '../../staff/contacts.ts';
 import { noticesCommand } from '../../staff/notices.ts';
-import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
+import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEachIn(import.meta.filename, async () => {

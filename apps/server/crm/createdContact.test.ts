@@ -15,9 +15,9 @@ import { diffCommand } from '../../staff/contacts.ts';
 import { documentsRejectCommand } from '../../staff/documents.ts';
 import { ordersListCommand } from '../../staff/orders.ts';
 import { mergeCommand } from '../../staff/people.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */

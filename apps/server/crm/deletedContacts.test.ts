@@ -20,7 +20,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { failedCommand, retryCommand } from '../../staff/contacts.ts';
 import { mergeCommand } from '../../staff/people.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';

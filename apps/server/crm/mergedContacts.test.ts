@@ -22,7 +22,7 @@ import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../../staff/notices.ts';
 import { mergeCommand } from '../../staff/people.ts';
 import { refundCommand } from '../../staff/refunds.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { keepContacts } from './followContacts.ts';
 import { type ContactMerge, moveContacts } from './followMerges.ts';

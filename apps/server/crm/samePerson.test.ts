@@ -27,9 +27,9 @@ import { charge } from '../../../tests/harness/upgrades.ts';
 import { failedCommand, retryCommand } from '../../staff/contacts.ts';
 import { mergeCommand } from '../../staff/people.ts';
 import { refundCommand } from '../../staff/refunds.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 

@@ -24,10 +24,10 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { mergeCommand } from '../../staff/people.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { eraseJoins } from '../privacy/eraseJoins.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { eraseJoins } from '../people/privacy/eraseJoins.ts';
 import { forgetSent } from './deliveries.ts';
 import { hubspotIsToHear, tellHubspot } from './hubspotIsToHear.ts';
 

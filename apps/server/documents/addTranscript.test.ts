@@ -26,7 +26,7 @@ import {
   documentsShowCommand,
 } from '../../staff/documents.ts';
 import { storyCommand } from '../../staff/find.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { attachDue } from './attachDocuments.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' }, { hubspotLimits: 'off' });

@@ -15,8 +15,8 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { failedCommand, retryCommand, statusCommand } from '../../staff/contacts.ts';
 import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
 import { mergeCommand } from '../../staff/people.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { readFigures } from '../watch/gauges.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
+import { readFigures } from '../running/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

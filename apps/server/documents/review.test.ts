@@ -18,9 +18,9 @@ import {
 } from '../../staff/documents.ts';
 import { storyCommand } from '../../staff/find.ts';
 import { readLetter } from '../letters/takeLetter.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refusalsOf } from '../privacy/underWay.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
+import { refusalsOf } from '../people/privacy/underWay.ts';
 import { NothingToDecide, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();

@@ -20,8 +20,8 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from '../../staff/documents.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
 
 const server = await sharedServer();
 const { upload, uploaded } = transcriptsOn(server);

@@ -20,8 +20,8 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { findCommand, storyCommand } from '../../staff/find.ts';
 import { correctCommand } from '../../staff/people.ts';
 import { settleCommand } from '../../staff/settlement.ts';
-import { sendDueLinks } from '../pass/sendLinks.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
 import { personNamed } from './personNamed.ts';
 

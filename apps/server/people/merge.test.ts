@@ -9,8 +9,8 @@ import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCo
 import { orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;

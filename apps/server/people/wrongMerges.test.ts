@@ -15,8 +15,8 @@ import { findCommand } from '../../staff/find.ts';
 import { correctCommand, keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
 import { personEraseCommand } from '../../staff/privacy.ts';
 import { settleCommand } from '../../staff/settlement.ts';
+import { reconcile } from '../books/reconcile.ts';
 import { pushDue } from '../crm/push.ts';
-import { reconcile } from '../settlement/reconcile.ts';
 
 /** Merges by staff that were wrong, were undone, or meet with what HubSpot merges, buys and refunds meanwhile. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
