@@ -18,7 +18,7 @@ test('colours are mixed as the style sheet mixes them', () => {
 });
 
 test('the fixed colours are those of the style sheet', () => {
-  const tokens = readFileSync(join(import.meta.dirname, '../../apps/web/styles/tokens.css'), 'utf8');
+  const tokens = readFileSync(join(import.meta.dirname, '../ui/tokens.css'), 'utf8');
   const names = {
     paper: 'paper',
     paperTint: 'paper-tint',

@@ -6,7 +6,6 @@ import {
   documentName,
   documentType,
   fileTooLarge,
-  progressPercent,
   sizeInKilobytes,
   uploadCut,
   uploadTooLarge,
@@ -81,13 +80,6 @@ test('the most that a file may have is never told as more than it is', () => {
     [1_048_575, '1023 KB'],
   ] as const)
     assert.equal(fileTooLarge(bytes), `This file is too large. The most is ${most}.`);
-});
-
-test('progress is a whole percent and never above 100', () => {
-  assert.equal(progressPercent(1, 3), 33);
-  assert.equal(progressPercent(2, 3), 67);
-  assert.equal(progressPercent(5, 0), 0);
-  assert.equal(progressPercent(7, 5), 100);
 });
 
 test('a file that is refused on its way is told with its size and what to do', () => {

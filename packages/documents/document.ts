@@ -129,8 +129,3 @@ export function uploadCut(bytes: number): string {
     ? cut
     : `${cut} If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
-
-/** Returns the progress of an upload in whole percent (specification, section 4); 0 while the total is unknown. */
-export function progressPercent(loadedBytes: number, totalBytes: number): number {
-  return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
-}

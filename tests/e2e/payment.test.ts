@@ -1,6 +1,5 @@
 import type { Page } from '@playwright/test';
-import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
-import { hold, orderingJoin, refuse, route, routeOnce, selfNomination, unroute } from './arrange.ts';
+import { hold, orderingJoin, refuse, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
@@ -59,26 +58,6 @@ test('authentication that fails charges nothing, and another card pays', async (
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
-test('a payment whose end is not known yet is said to be under way, and not to have failed', async ({
-  page,
-}) => {
-  await orderingJoin(page);
-  await page.goto(CHECKOUT);
-  await page.route(route('releasePayment'), (request) =>
-    request.fulfill({
-      json: { success: true, status: 'success', data: { state: 'paying', goOn: CHECKOUT } },
-    }),
-  );
-  await typeCard(page, '4000002500003155');
-  await buyNow(page);
-  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
-  await expect(page.getByRole('alert')).toHaveText(PAYMENT_UNDER_WAY);
-  await unroute(page);
-  await typeCard(page);
-  await buyNow(page);
-  await paidIntent(page);
-});
-
 /** Lets Stripe make the payment, and gives the browser no answer. */
 const loseAnswerOfConfirm = (page: Page) =>
   page.route('**/v1/payment_intents/*/confirm', async (request) => {
@@ -96,29 +75,6 @@ test('a payment that was made, though the browser got no answer, leads on and is
   await page.goto(CHECKOUT);
   await typeCard(page);
   await loseAnswerOfConfirm(page);
-  await buyNow(page);
-  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
-});
-
-test('while nobody has said how a payment ended, the page does not say that it failed, and the next press finds it', async ({
-  page,
-  complaints,
-  stripeApi,
-}) => {
-  complaints.expectFailedRequests();
-  await orderingJoin(page);
-  await page.goto(CHECKOUT);
-  await typeCard(page);
-  const unknown = /^We could not see yet how your payment ended\. Nothing is charged twice/;
-  await loseAnswerOfConfirm(page);
-  await page.route('**/release-payment', (request) => request.abort());
-  await button(page, 'Buy Now').click();
-  await expect(page.getByRole('alert')).toHaveText(unknown);
-  await page.route('**/begin-payment', (request) => request.abort());
-  await button(page, 'Buy Now').click();
-  await expect(button(page, 'Buy Now')).toBeEnabled();
-  await expect(page.getByRole('alert')).toHaveText(unknown);
-  await unroute(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
@@ -273,31 +229,6 @@ test('Buy Now and Upgrade Now pressed twice charge once, and meanwhile Start Ove
       .map(({ amount }) => amount)
       .sort(),
   ).toEqual([4500, 6500]);
-});
-
-test('two quick changes of the order: the answer to the first one, which comes too late, troubles nobody', async ({
-  page,
-}) => {
-  await orderingJoin(page);
-  await page.goto(CHECKOUT);
-  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
-  const readAnew = new Promise<void>((resolve) => {
-    let reads = 0;
-    page.on('request', (request) => {
-      if (request.url().endsWith('/checkout-details') && ++reads === 2) resolve();
-    });
-  });
-  // Delays the page's first `create-payment-intent` until the page has begun to read the order after the second change.
-  await routeOnce(page, '**/create-payment-intent', async (route) => {
-    await readAnew;
-    // The page has cancelled this request meanwhile, so `continue` fails.
-    await route.continue().catch(() => {});
-  });
-  await button(page, 'Donate $25').click();
-  await button(page, 'Add Lapel Pin').click();
-  await expect(total(page)).toHaveText('$102.00');
-  await expect(button(page, 'Buy Now')).toBeEnabled();
-  await expect(page.getByRole('dialog')).toHaveCount(0);
 });
 
 test('two tabs that pay at the same time charge once', async ({ page, context, complaints, stripeApi }) => {

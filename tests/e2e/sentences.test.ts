@@ -267,7 +267,7 @@ for (const { part, begin, rows } of parts)
         fault.with = { status: 503 };
         await act(page);
         await expect(place(page)).toHaveText(prefix + fallback);
-        // What the server says, and the toasts, are the same for all calls (apps/web/lib/answers.test.ts).
+        // What the server says, and the toasts, are the same for all calls (packages/client/answers.test.ts).
         if (index === 0) {
           await expect(toast(page, 'Error', 'An error occurred.')).toBeVisible();
           fault.with = { status: 500, message: SAID, reference: '1b9d6bcd' };

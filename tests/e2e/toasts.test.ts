@@ -106,7 +106,7 @@ test('wherever a phone is scrolled to, a toast covers no total @phone-only', asy
         page.evaluate(() => {
           const box = (element: Element) => element.getBoundingClientRect();
           const toast = box(document.querySelector('[role=dialog]')!);
-          return [...document.querySelectorAll('[data-total]')].filter(
+          return [...document.querySelectorAll('[data-keep-clear]')].filter(
             (total) => box(total).width > 0 && box(total).top < toast.bottom && box(total).bottom > toast.top,
           ).length;
         }),

@@ -144,7 +144,7 @@ function readOrder({ products }: Data<'getCheckoutDetails'>) {
 
 /**
  * Presses Buy Now: begins the payment, confirms it at the provider, and releases the order if the confirmation failed
- * (apps/web/screens/checkout/Payment.tsx).
+ * (apps/web/screens/checkout/paymentWork.ts).
  */
 export async function buy(
   { world, person }: Run,

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
  * The folders that run in production: the server with its processes and threads, and the staff command line. Tests and bundler
  * settings do not run there.
  */
-export const running = ['apps/server', 'apps/staff', 'packages'];
+export const running = ['apps/server', 'apps/staff', 'packages/{contract,core,documents,reference}'];
 /** The folders that are bundled for browsers. */
 export const browsers = ['apps/web', 'packages'];
 

@@ -1,10 +1,10 @@
 import { memo, type ReactElement, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Location, Outlet, ScrollRestoration, useLocation, useNavigation } from 'react-router';
 import { screenAt } from '#core/navigation.ts';
+import { Icon } from '#ui/icons.tsx';
+import { noteNavigation } from '#ui/PageHeading.tsx';
 import { Crest } from '../components/Crest.tsx';
-import { Icon } from '../components/icons.tsx';
-import { noteNavigation } from '../components/PageHeading.tsx';
-import { useLastReference } from '../lib/reference.ts';
+import { lastReference } from '../lib/reference.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 import { loadToaster } from '../lib/toasts.ts';
 import { placeholderOf } from '../screens/lazyScreens.tsx';
@@ -119,7 +119,7 @@ function Footer() {
 
 /** The reference of the last failure, which the joiner can quote to support. */
 function Reference() {
-  const reference = useLastReference();
+  const reference = lastReference.use();
   return reference && <p className={styles.reference}>{`Reference of the last problem: ${reference}`}</p>;
 }
 

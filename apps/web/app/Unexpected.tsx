@@ -1,17 +1,21 @@
 import { useEffect } from 'react';
 import { useLocation, useRouteError } from 'react-router';
 import { screens } from '#core/navigation.ts';
-import { Button } from '../components/Button.tsx';
+import { Button } from '#ui/Button.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Sentence } from '#ui/Sentence.tsx';
+import { Hint, Stack } from '#ui/Text.tsx';
 import { Card } from '../components/Card.tsx';
-import { PageHeading } from '../components/PageHeading.tsx';
-import ui from '../components/ui.module.css';
+import { SupportPhone } from '../components/Support.tsx';
 import { reportFault } from '../lib/reportFault.ts';
 import { storedSession } from '../lib/session.ts';
-import { phoneLink, useSite } from '../lib/site.ts';
+
+const KEPT =
+  'This page could not be shown. What you have entered so far is kept: load the page again, or call {phone}.';
+const NOT_KEPT = 'This page could not be shown. Load the page again, or call {phone}.';
 
 /** The error boundary of all screens, shown for example when a chunk could not be loaded. */
 export function Unexpected() {
-  const { society } = useSite();
   const error = useRouteError();
   useEffect(() => {
     reportFault(error instanceof Error && error.name === 'ChunkLoadError' ? 'chunk' : 'router', error);
@@ -22,14 +26,13 @@ export function Unexpected() {
   return (
     <Card>
       <PageHeading title="Unexpected Application Error!" takesFocus />
-      <div className={ui.stack}>
+      <Stack>
         <p role="alert">
-          This page could not be shown. {isKept ? 'What you have entered so far is kept: load' : 'Load'} the
-          page again, or call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+          <Sentence text={isKept ? KEPT : NOT_KEPT} values={{ phone: <SupportPhone /> }} />
         </p>
         <Button onClick={() => window.location.reload()}>Load again</Button>
-        <p className={ui.hint}>{error instanceof Error ? error.message : String(error)}</p>
-      </div>
+        <Hint>{error instanceof Error ? error.message : String(error)}</Hint>
+      </Stack>
     </Card>
   );
 }

@@ -1,5 +1,6 @@
-import '../styles/tokens.css';
-import '../styles/base.css';
+import '#ui/tokens.css';
+import '#ui/base.css';
+import '../styles/page.css';
 import type { Site } from '#contract/schemas.ts';
 
 /** Fetches the society's data during development, where the server does not write them into the page. */

@@ -36,7 +36,7 @@ const lazyRoutes = (Object.entries(lazyScreens) as [keyof typeof lazyScreens, La
   ([name, screen]) => lazyRoute(screenPaths[name], screenTitles[name], screen),
 );
 
-export const routes: RouteObject[] = [
+const routes: RouteObject[] = [
   {
     id: 'root',
     Component: Layout,

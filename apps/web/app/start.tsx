@@ -33,7 +33,7 @@ const options = { onRecoverableError: reported('recovered'), onUncaughtError: re
 /** Renders the app, or hydrates Get Started if the server rendered it. */
 export function start(site: Site) {
   setSite(site);
-  setToaster(() => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx'));
+  setToaster(() => import(/* webpackChunkName: "toaster" */ '../lib/toaster.ts'));
   keepOwnJoin();
   document.getElementById('late')?.remove();
   const { pathname, search, hash } = window.location;

@@ -1,11 +1,17 @@
 import { Elements } from '@stripe/react-stripe-js';
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 import { type ReactNode, startTransition, useCallback, useEffect, useMemo, useState } from 'react';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
 import { loadPayments } from '../lib/payments.ts';
 import { useSite } from '../lib/site.ts';
-import { Alert } from './Alert.tsx';
-import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
+
+/**
+ * Options of Stripe's card forms that turn Link off, even if the Stripe account has it enabled. With Link the joiner could pay from
+ * a bank account, but the upgrade needs a card to charge again (https://docs.stripe.com/payments/link/link-payment-integrations).
+ */
+export const cardOptions = { wallets: { link: 'never' } } as const;
 
 const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Please check your connection.';
 

@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
-import styles from './ui.module.css';
+import { inputClass } from '#ui/Field.tsx';
+import { Hint } from '#ui/Text.tsx';
 
 type Outcome = 'copied' | 'failed' | null;
 
@@ -27,8 +28,12 @@ async function write(text: string): Promise<boolean> {
   }
 }
 
-/** The sentence for a text that could not be copied, and was selected instead. */
-export const copyByHand = (noun: string) => `Please copy the ${noun} by hand: it is selected.`;
+/** Said of a text that could not be copied, and was selected instead. */
+export const copyByHand = {
+  address: 'Please copy the address by hand: it is selected.',
+  code: 'Please copy the code by hand: it is selected.',
+  text: 'Please copy the text by hand: it is selected.',
+} as const;
 
 /** A ref that selects the whole text of a field when the field appears. */
 export function selectText(field: HTMLInputElement | HTMLTextAreaElement | null): void {
@@ -36,15 +41,15 @@ export function selectText(field: HTMLInputElement | HTMLTextAreaElement | null)
   field?.select();
 }
 
-/** A field whose text is selected, for a text that could not be copied. `noun` says what the text is. */
-export function CopyByHand({ text, noun }: { text: string; noun: string }) {
+/** A field whose text is selected, for a text that could not be copied. `what` says what the text is. */
+export function CopyByHand({ text, what }: { text: string; what: keyof typeof copyByHand }) {
   const id = useId();
   return (
-    <div className={styles.field}>
-      <label className={styles.hint} htmlFor={id}>
-        {copyByHand(noun)}
-      </label>
-      <input ref={selectText} id={id} className={styles.input} type="text" readOnly value={text} />
+    <div>
+      <Hint>
+        <label htmlFor={id}>{copyByHand[what]}</label>
+      </Hint>
+      <input ref={selectText} id={id} className={inputClass} type="text" readOnly value={text} />
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { cleanEmail } from '#core/cleanText.ts';
 import { emailSuggestion } from '#core/emailSuggestion.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { FieldQuestion, useSettled } from './FieldQuestion.tsx';
+import { FieldQuestion, useSettled } from '#ui/FieldQuestion.tsx';
 
 /**
  * Under an email field: suggests another domain when the typed one looks mistyped, and asks about an email that no mail server

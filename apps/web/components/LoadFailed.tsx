@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
-import { Link, useRevalidator } from 'react-router';
+import { useRevalidator } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { screens } from '#core/navigation.ts';
 import { NO_ANSWER } from '#core/sentences.ts';
-import type { LoadFailure } from '../lib/api.ts';
+import { Alert } from '#ui/Alert.tsx';
+import { Hint, Stack } from '#ui/Text.tsx';
 import { useSite } from '../lib/site.ts';
-import { Alert } from './Alert.tsx';
-import cardStyles from './Card.module.css';
+import { ButtonLink } from './ButtonLink.tsx';
 import { Card } from './Card.tsx';
-import { PageHeading } from './PageHeading.tsx';
+import { CentredFault } from './CentredFault.tsx';
 import { StartOver } from './StartOver.tsx';
 import { TryAgain } from './TryAgain.tsx';
-import ui from './ui.module.css';
 
 /**
  * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children`
@@ -29,33 +29,25 @@ export function LoadFailed({
   const { revalidate, state } = useRevalidator();
   const { sendsLetters } = useSite();
   return (
-    <div className={isCentred ? cardStyles.centred : ui.stack}>
-      {isCentred ? (
-        <p className={ui.fault} role="alert">
-          {message}
-        </p>
-      ) : (
-        <Alert>{message}</Alert>
-      )}
-      {kind === 'unsent' && !message.endsWith(NO_ANSWER) && (
-        <p className={ui.hint}>Please check your connection.</p>
-      )}
+    <Stack isCentred={isCentred}>
+      {isCentred ? <CentredFault message={message} /> : <Alert>{message}</Alert>}
+      {kind === 'unsent' && !message.endsWith(NO_ANSWER) && <Hint>Please check your connection.</Hint>}
       {(kind === 'unsent' || kind === 'busy') && (
         <TryAgain retryMs={retryMs} onTry={() => void revalidate()} busy={state !== 'idle'} />
       )}
       {kind === 'lost' ? (
         <>
           {sendsLetters && (
-            <Link className={ui.plain} to={screens.pass}>
+            <ButtonLink variant="plain" to={screens.pass}>
               Send me my link
-            </Link>
+            </ButtonLink>
           )}
           <StartOver isLost />
         </>
       ) : (
         children
       )}
-    </div>
+    </Stack>
   );
 }
 
@@ -69,8 +61,7 @@ export function LoadFailedPage({
   children?: ReactNode;
 }) {
   return (
-    <Card>
-      <PageHeading title={title} />
+    <Card title={title}>
       <LoadFailed {...rest} />
     </Card>
   );

@@ -1,14 +1,23 @@
-import styles from './Card.module.css';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Spinner } from '#ui/Spinner.tsx';
 import { Card } from './Card.tsx';
-import { PageHeading } from './PageHeading.tsx';
+import styles from './PageLoader.module.css';
 
-/** A loading indicator as a whole screen. */
-export function PageLoader({ text = 'Loading…', title }: { text?: string; title: string }) {
+/** A loading indicator as a whole screen. With `isTitleShown` its title is not for screen readers alone. */
+export function PageLoader({
+  title,
+  text = 'Loading…',
+  isTitleShown = false,
+}: {
+  title: string;
+  text?: string;
+  isTitleShown?: boolean;
+}) {
   return (
     <Card>
-      <PageHeading title={title} className="sr" />
+      <PageHeading title={title} className={isTitleShown ? undefined : 'sr'} />
       <div className={styles.loader} role="status" data-waiting>
-        <span className={styles.spinner} />
+        <Spinner size="large" />
         <p>{text}</p>
       </div>
     </Card>

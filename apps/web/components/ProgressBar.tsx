@@ -1,7 +1,7 @@
 import { Link } from 'react-router';
 import { progressSteps } from '#core/navigation.ts';
-import { Icon } from './icons.tsx';
-import styles from './ui.module.css';
+import { Icon } from '#ui/icons.tsx';
+import styles from './ProgressBar.module.css';
 
 /** The three steps of a join. Finished steps have a tick and are links, except Checkout (specification, section 2). */
 export function ProgressBar({ current }: { current: (typeof progressSteps)[number]['name'] }) {

@@ -3,16 +3,18 @@ import { useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { Lead } from '#ui/Text.tsx';
 import { call } from '../lib/api.ts';
 import { enter } from '../lib/enterJoin.ts';
 import { useSite } from '../lib/site.ts';
 import type { ToProve } from '../lib/toProve.ts';
 import { useAttempt } from '../lib/useAttempt.ts';
-import { Alert, Note } from './Alert.tsx';
-import { Button } from './Button.tsx';
-import { TextField } from './Field.tsx';
 import styles from './ProveYourself.module.css';
-import ui from './ui.module.css';
+import { SupportEmail } from './Support.tsx';
 
 type Way = 'send' | 'code' | 'name';
 
@@ -23,7 +25,7 @@ type Way = 'send' | 'code' | 'name';
  */
 export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: string; to?: string }) {
   const navigate = useNavigate();
-  const { society, sendsLetters } = useSite();
+  const { sendsLetters } = useSite();
   const [isCodeSent, setCodeSent] = useState(opened.isCodeSent);
   const [code, setCode] = useState('');
   const [lastName, setLastName] = useState('');
@@ -49,16 +51,16 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
   // Without letters there are no codes.
   if (!sendsLetters && !opened.hasDetails)
     return (
-      <p className={ui.lead}>
-        {lead} Please write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
-      </p>
+      <Lead>
+        {lead} Please write to <SupportEmail />.
+      </Lead>
     );
   const faultOf = (...ways: Way[]) =>
     fault && ways.includes(fault.way) && <Alert isAnswer>{fault.message}</Alert>;
 
   return (
     <>
-      <p className={ui.lead}>{lead}</p>
+      <Lead>{lead}</Lead>
       {isCodeSent ? (
         <Proof title="By a code" onSubmit={proveByCode}>
           <Note>
@@ -150,16 +152,9 @@ function Proof({
   children: ReactNode;
 }) {
   return (
-    <form
-      className={styles.way}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void onSubmit();
-      }}
-    >
+    <Form className={styles.way} onSubmit={onSubmit}>
       <h2>{title}</h2>
       {children}
-    </form>
+    </Form>
   );
 }

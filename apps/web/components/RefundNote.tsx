@@ -1,11 +1,11 @@
-import { Icon } from './screenIcons.tsx';
-import ui from './ui.module.css';
+import { Icon } from '#ui/icons.tsx';
+import styles from './RefundNote.module.css';
 
 /** The note about refunds beside a price. Nothing is shown without its text. */
-export function RefundNote({ text, className = '' }: { text: string | undefined; className?: string }) {
+export function RefundNote({ text, isCentred = false }: { text: string | undefined; isCentred?: boolean }) {
   return (
     text && (
-      <p className={`${ui.refund} ${className}`}>
+      <p className={isCentred ? `${styles.refund} ${styles.centred}` : styles.refund}>
         <Icon name="shield" size={18} />
         {text}
       </p>

@@ -1,7 +1,7 @@
 import { useNavigate } from 'react-router';
+import { Button } from '#ui/Button.tsx';
 import { getStartedPath } from '../lib/getStartedPath.ts';
 import { forgetSession, startOver } from '../lib/session.ts';
-import { Button } from './Button.tsx';
 
 /**
  * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) of the join's

@@ -1,64 +1,13 @@
-import { startTransition, useEffect, useRef, useState } from 'react';
-import type { RetryMs } from '../lib/api.ts';
-import { Button } from './Button.tsx';
-import ui from './ui.module.css';
+import type { ComponentProps } from 'react';
+import { TryAgain as Retry } from '#ui/TryAgain.tsx';
 
-/** The minimum delay (ms) before each automatic retry. */
-const WAITS_MS = [3_000, 6_000, 12_000];
+export const retryWords = {
+  press: 'Try again',
+  busy: 'Trying again…',
+  waiting: (next: number, most: number) => `It is tried again by itself (${next} of ${most})…`,
+};
 
-/**
- * A button to try again, below a failure's message. If the failure is temporary (`retryMs` is not null), this component also
- * tries again by itself a few times, and says so. Each delay is at least `retryMs`, which comes from the server's Retry-After.
- */
-export function TryAgain({
-  retryMs,
-  onTry,
-  triedBefore = 0,
-  busy = false,
-  variant = 'main',
-}: {
-  retryMs: RetryMs;
-  /**
-   * Called for each retry. `tries` is 0 if the button was pressed, otherwise the number of automatic retries, counting this
-   * retry.
-   */
-  onTry: (tries: number) => void;
-  /** The number of automatic retries so far, for a caller that remounts this component for each try. */
-  triedBefore?: number;
-  busy?: boolean;
-  variant?: 'main' | 'second';
-}) {
-  const [tries, setTries] = useState(triedBefore);
-  const latest = useRef(onTry);
-  latest.current = onTry;
-  const least = retryMs === null || busy ? undefined : WAITS_MS[tries];
-  useEffect(() => {
-    if (least === undefined) return;
-    // Jitter, so that not all clients retry at once.
-    const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
-    const timer = setTimeout(() => {
-      // The transition delays the new count until the router has finished loading. Screen readers then announce the next wait only
-      // if this retry has failed.
-      startTransition(() => setTries(tries + 1));
-      latest.current(tries + 1);
-    }, wait);
-    return () => clearTimeout(timer);
-  }, [least, retryMs, tries]);
-  return (
-    <>
-      <p className={ui.hint} role="status">
-        {least !== undefined && `It is tried again by itself (${tries + 1} of ${WAITS_MS.length})…`}
-      </p>
-      <Button
-        variant={variant}
-        busy={busy && 'Trying again…'}
-        onClick={() => {
-          setTries(0);
-          onTry(0);
-        }}
-      >
-        Try again
-      </Button>
-    </>
-  );
+/** A button to try again. After a temporary failure it also tries again by itself. */
+export function TryAgain(props: Omit<ComponentProps<typeof Retry>, 'words'>) {
+  return <Retry words={retryWords} {...props} />;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
+import { within } from '#client/within.ts';
 import type { CountryRule } from '#core/studentDetails.ts';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
 import type { BundledCountries } from '../build/countries.ts';
-import { within } from './within.ts';
 
 /** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;
@@ -10,8 +10,11 @@ declare const COUNTRIES: BundledCountries;
 const { countries, options, address } = COUNTRIES;
 
 export { countries };
-/** The options of the choice of a country: all names under which people look for one. */
-export const countryOptions = options.map(({ label }) => label);
+/**
+ * The options of the choice of a country: all names under which people look for one. The values are these names, since several of
+ * them can mean one country.
+ */
+export const countryOptions = options.map(({ label }) => ({ value: label, label }));
 
 /** Returns the name of the country that an option means: "England" → "United Kingdom". */
 export function countryOfOption(option: string): string {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  drop,
   forgetSession,
   hasStartedOver,
-  keep,
   keepOwnJoin,
-  recall,
   startOver,
   storedProgramme,
   storedSession,
   storeSession,
+  typedCode,
+  typedDonation,
   UNDO_MS,
   undoMs,
   undoStartOver,
@@ -57,29 +56,29 @@ test('the session id is kept under the name that the specification gives', () =>
 test('a new join takes the place of the old one and of what was typed for it', () => {
   const { tab } = storages();
   storeSession('a');
-  keep('joinDraft', { city: 'Austin' });
+  typedDonation.keep('25');
   storeSession('b');
-  assert.equal(recall('joinDraft'), null);
+  assert.equal(typedDonation.recall(), null);
   assert.equal(tab.size, 0);
 });
 
 test('what was typed is recalled for its own session only, until it is dropped', () => {
   const { local } = storages();
   storeSession('a');
-  keep('joinDraft', { city: 'Austin' });
-  assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
+  typedDonation.keep('25');
+  assert.deepEqual(typedDonation.recall(), '25');
   local.set('joinSessionUuid', 'b');
-  assert.equal(recall('joinDraft'), null);
+  assert.equal(typedDonation.recall(), null);
   local.set('joinSessionUuid', 'a');
-  drop('joinDraft');
-  assert.equal(recall('joinDraft'), null);
+  typedDonation.drop();
+  assert.equal(typedDonation.recall(), null);
 });
 
 test('Start Over leaves nothing behind', () => {
   const { local, tab } = storages();
   storeSession('a');
-  keep('joinDraft', {});
-  keep('joinReturn', {});
+  typedDonation.keep('25');
+  typedCode.keep('HONOR101');
   forgetSession();
   assert.equal(storedSession(), null);
   assert.equal(local.size + tab.size, 0);
@@ -88,9 +87,9 @@ test('Start Over leaves nothing behind', () => {
 test('a storage that throws does not end the page: memory keeps the join', () => {
   storages({ broken: true });
   storeSession('a');
-  keep('joinDraft', { city: 'Austin' });
+  typedDonation.keep('25');
   assert.equal(storedSession(), 'a');
-  assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
+  assert.deepEqual(typedDonation.recall(), '25');
 });
 
 /**
@@ -123,7 +122,7 @@ test('a tab goes on with its own join when other tabs start theirs; a new tab ha
   const { local } = storages();
   const page = openPage();
   storeSession('a');
-  keep('joinDraft', { city: 'Austin' });
+  typedDonation.keep('25');
   for (const [before, now] of [
     ['a', 'b'],
     ['b', 'c'],
@@ -131,7 +130,7 @@ test('a tab goes on with its own join when other tabs start theirs; a new tab ha
     local.set('joinSessionUuid', now);
     page.hears(before, now);
   }
-  assert.deepEqual([storedSession(), recall('joinDraft')], ['a', { city: 'Austin' }]);
+  assert.deepEqual([storedSession(), typedDonation.recall()], ['a', '25']);
   use({ local, tab: new Map() });
   openPage();
   assert.equal(storedSession(), 'c');
@@ -142,11 +141,11 @@ test('back from the card provider, or loaded again after the phone discarded it,
     const { local } = storages();
     const page = openPage();
     storeSession('a');
-    keep('joinDraft', { city: 'Austin' });
+    typedDonation.keep('25');
     page[away]();
     local.set('joinSessionUuid', 'b');
     openPage();
-    assert.deepEqual([storedSession(), recall('joinDraft')], ['a', { city: 'Austin' }], away);
+    assert.deepEqual([storedSession(), typedDonation.recall()], ['a', '25'], away);
     storeSession('c');
     assert.equal(storedSession(), 'c');
   }
@@ -203,14 +202,14 @@ test('Start Over leaves nothing in storage, and is undone with what was typed wi
   let now = 5_000;
   t.mock.method(performance, 'now', () => now);
   storeSession('a');
-  keep('joinDraft', { city: 'Austin' });
+  typedDonation.keep('25');
   startOver('/registration/student-details');
   assert.deepEqual([storedSession(), local.size, tab.size], [null, 0, 0]);
   now += UNDO_MS - 1;
   assert.equal(undoMs(), 1);
   assert.equal(undoStartOver(), '/registration/student-details');
   assert.equal(storedSession(), 'a');
-  assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
+  assert.deepEqual(typedDonation.recall(), '25');
   assert.deepEqual([undoMs(), undoStartOver()], [0, null], 'once');
 });
 

@@ -1,28 +1,28 @@
+import type { Body } from '#contract/schemas.ts';
+import type { SubmittedDetails } from '#core/studentDetails.ts';
+
 /**
- * Stores data of a join in the browser. The session id is in local storage (specification, section 3), and so is the join's
- * programme. Drafts, the parameters of a payment return and the token of a letter's link are in session storage, which ends with
- * the tab. If a storage fails or is full, memory is used instead.
+ * What the browser stores of a join. The join itself is in local storage (specification, section 3). All else that this tab knows
+ * of it is in session storage: it ends with the tab, with Start Over, and when the tab begins another join. If a storage fails or
+ * is full, memory is used instead.
  *
  * Two tabs may have different joins, but local storage has only the join that was stored last. A tab whose join was replaced
- * there keeps its own join. For this, the tab remembers in session storage its own join and the join that replaced it.
+ * there keeps its own.
  */
 
+/** The id of the join that was begun or opened last in this browser. `storeSession` writes it; it ends with Start Over. */
 const SESSION_KEY = 'joinSessionUuid';
-/** The stored value contains the session id, too: a programme counts only for the join for which it was stored. */
+/**
+ * The key of that join's programme, written and ended together with the id. The id is stored with it: a programme counts only for
+ * its join.
+ */
 const PROGRAMME_KEY = 'joinProgramme';
-type TabKey = 'joinDraft' | 'joinCode' | 'joinDonation' | 'joinReturn' | 'joinPass';
-/** The storage key of the join that this tab had when it was last left or hidden. */
+/** The join that this tab had when it was last left or hidden. `keepOwnJoin` writes it. */
 const LEFT_KEY = 'joinLeft';
+/** This tab's own join and the one by which another tab has replaced it. `keepOwnJoin` writes it; it ends when both are one. */
 const OWN_KEY = 'joinOwn';
-const TAB_KEYS = [
-  'joinDraft',
-  'joinCode',
-  'joinDonation',
-  'joinReturn',
-  'joinPass',
-  LEFT_KEY,
-  OWN_KEY,
-] as const;
+/** The keys of everything in session storage. */
+const tabKeys = [LEFT_KEY, OWN_KEY];
 
 const memory = new Map<string, string>();
 
@@ -54,6 +54,39 @@ function remove(storage: () => Storage, key: string): void {
 
 const local = () => localStorage;
 const tab = () => sessionStorage;
+
+/** Makes a value of the present join in this tab. What was kept for another join is not recalled. */
+function tabValue<T>(key: string) {
+  tabKeys.push(key);
+  return {
+    keep: (value: T): void => write(tab, key, JSON.stringify({ session: storedSession(), value })),
+    recall(): T | null {
+      const text = read(tab, key);
+      if (!text) return null;
+      try {
+        const kept = JSON.parse(text) as { session: string | null; value: T };
+        return kept.session === storedSession() ? kept.value : null;
+      } catch {
+        return null;
+      }
+    },
+    drop: (): void => remove(tab, key),
+  };
+}
+
+/** What is typed in Student Details. Its form writes it; it ends when the membership is paid. */
+export const draft = tabValue<SubmittedDetails>('joinDraft');
+/** What is typed as invite code. Get Started writes it; it ends when a join begins. */
+export const typedCode = tabValue<string>('joinCode');
+/** What is typed as a custom donation. Checkout writes it; it ends when the donation is in the order. */
+export const typedDonation = tabValue<string>('joinDonation');
+/**
+ * The parameters of a return from the card provider, a secret among them. The payment return writes it; it ends when the payment
+ * is settled.
+ */
+export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
+/** The token of a letter's link. The page that opens it writes it; it ends when the join is opened or the link is refused. */
+export const passToken = tabValue<string>('joinPass');
 
 export function storedSession(): string | null {
   const last = read(local, SESSION_KEY) || null;
@@ -128,7 +161,7 @@ let startedOver: StartedOver | null = null;
 export function startOver(path: string): void {
   const uuid = storedSession();
   const programme = storedProgramme();
-  const drafts = TAB_KEYS.flatMap((key) => {
+  const drafts = tabKeys.flatMap((key) => {
     const value = read(tab, key);
     return value === null ? [] : [[key, value] as [string, string]];
   });
@@ -198,28 +231,5 @@ function stayWith(own: string, last: string): void {
 }
 
 function forgetTab(): void {
-  for (const key of TAB_KEYS) remove(tab, key);
-}
-
-/**
- * Returns what `keep` stored in this tab for the present session; null if nothing was stored, or if it was stored for another
- * session.
- */
-export function recall<T>(key: TabKey): T | null {
-  const text = read(tab, key);
-  if (!text) return null;
-  try {
-    const kept = JSON.parse(text) as { session: string | null; value: T };
-    return kept.session === storedSession() ? kept.value : null;
-  } catch {
-    return null;
-  }
-}
-
-export function keep(key: TabKey, value: unknown): void {
-  write(tab, key, JSON.stringify({ session: storedSession(), value }));
-}
-
-export function drop(key: TabKey): void {
-  remove(tab, key);
+  for (const key of tabKeys) remove(tab, key);
 }

@@ -1,10 +1,4 @@
-export interface ToastMessage {
-  kind: 'success' | 'error';
-  title: string;
-  text: string;
-  /** The reference of a server failure, by which staff find it in the log (`Failure['reference']`). */
-  reference?: string | undefined;
-}
+import type { ToastMessage } from '#ui/Toaster.tsx';
 
 type Toaster = { showToast: (toast: ToastMessage) => Promise<void> };
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { messageOf } from './api.ts';
+import { messageOf } from '#client/failures.ts';
 
 /**
  * Runs the server calls of a screen's buttons, one at a time. `way` is a button's name. `busy` is the name of the button whose call
@@ -22,5 +22,5 @@ export function useAttempt<Way extends string = string>(sentence: string) {
     setBusy(null);
   }
 
-  return { busy, fault, attempt };
+  return { busy, fault, attempt, fail: (way: Way, message: string) => setFault({ way, message }) };
 }

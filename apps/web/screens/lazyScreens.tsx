@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { type ScreenName, screenTitles } from '#core/navigation.ts';
 import { PageLoader } from '../components/PageLoader.tsx';
 import { Placeholder as MembershipPlaceholder } from './membership/Placeholder.tsx';
+import { Placeholder as PostPaymentPlaceholder } from './postPayment/Placeholder.tsx';
 import { Placeholder as StudentDetailsPlaceholder } from './studentDetails/Placeholder.tsx';
 import { Placeholder as UpgradePlaceholder } from './upgrade/Placeholder.tsx';
 
@@ -36,7 +37,8 @@ export const lazyScreens = {
     placeholder: loader('checkout', 'Loading your order…'),
   },
   postPayment: {
-    load: () => import(/* webpackChunkName: "postPayment" */ './postPayment/route.tsx'),
+    load: () => import(/* webpackChunkName: "postPayment" */ './postPayment/route.ts'),
+    placeholder: <PostPaymentPlaceholder />,
   },
   upgrade: {
     load: () => import(/* webpackChunkName: "upgrade" */ './upgrade/route.ts'),

@@ -1,4 +1,4 @@
-import { Alert } from '../../components/Alert.tsx';
+import { Alert } from '#ui/Alert.tsx';
 import styles from './styles.module.css';
 
 /** The error of a change of the order, below the control that made the change. */

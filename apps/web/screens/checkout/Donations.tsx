@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import {
   displayPrice,
   donationError,
@@ -7,11 +7,12 @@ import {
   shortPrice,
   toDollars,
 } from '#core/money.ts';
-import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
-import { Icon } from '../../components/icons.tsx';
-import ui from '../../components/ui.module.css';
-import { drop, keep, recall } from '../../lib/session.ts';
+import { Button, buttonClass } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { useFocusRescue } from '#ui/useFocusRescue.ts';
+import { typedDonation } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { ChangeError } from './ChangeError.tsx';
 import type { CheckoutDetails, OrderProduct } from './order.ts';
@@ -20,18 +21,16 @@ import styles from './styles.module.css';
 
 type Option = CheckoutDetails['donationOptions'][number];
 
+const isFewer = (now: number, before: number) => now < before;
+
 /** The preset donation amounts, a field for a custom amount, and what is given. Donations add up. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
   const { checkout } = useSite();
   const heading = useRef<HTMLHeadingElement>(null);
   const count = donations.length;
-  const lastCount = useRef(count);
   // A pressed Remove disappears with its donation. The focus then moves to the heading, unless the order summary has taken it.
-  useEffect(() => {
-    if (count < lastCount.current && document.activeElement === document.body)
-      heading.current?.focus({ preventScroll: true });
-    lastCount.current = count;
-  }, [count]);
+  const focusHeading = useCallback(() => heading.current?.focus({ preventScroll: true }), []);
+  useFocusRescue(count, focusHeading, isFewer);
   return (
     <section className={styles.block} aria-labelledby="donations">
       <h2 id="donations" ref={heading} tabIndex={-1}>
@@ -130,7 +129,7 @@ function GivenLine({ line: { sessionProductUuid, priceCents } }: { line: OrderPr
       <span>{price}</span>
       <button
         type="button"
-        className={ui.plain}
+        className={buttonClass({ variant: 'plain' })}
         aria-label={`Remove ${price}`}
         aria-busy={busy || undefined}
         onClick={() => change({ kind: 'removeDonation', sessionProductUuid: uuid })}
@@ -145,7 +144,7 @@ function GivenLine({ line: { sessionProductUuid, priceCents } }: { line: OrderPr
 function CustomDonation({ isMore }: { isMore: boolean }) {
   const { checkout } = useSite();
   const maximumCents = fromDollars(checkout.maximumDonation);
-  const [typed, setTyped] = useState(() => recall<string>('joinDonation') ?? '');
+  const [typed, setTyped] = useState(() => typedDonation.recall() ?? '');
   const [isInvalid, setIsInvalid] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
   /** What was sent. When it was added, the field is cleared, unless the next amount has been typed meanwhile. */
@@ -156,16 +155,14 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
     sent.current = null;
     if (!isSame) return;
     setTyped('');
-    drop('joinDonation');
+    typedDonation.drop();
   }, [done, typed]);
 
   return (
     <>
-      <form
-        noValidate
+      <Form
         className={styles.custom}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           const cents = parseDonation(typed, maximumCents);
           setIsInvalid(cents === null);
           if (cents === null) document.getElementById('customAmount')?.focus();
@@ -186,7 +183,7 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);
-            keep('joinDonation', event.target.value);
+            typedDonation.keep(event.target.value);
             setIsInvalid(false);
           }}
           error={
@@ -197,7 +194,7 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
         <Button type="submit" variant="second" busy={busy && 'Adding…'}>
           {isMore ? 'Also add donation' : 'Add donation'}
         </Button>
-      </form>
+      </Form>
       <ChangeError error={isInvalid ? null : error} />
     </>
   );

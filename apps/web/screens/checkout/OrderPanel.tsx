@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
+import { buttonClass } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { useFocusRescue } from '#ui/useFocusRescue.ts';
 import { RefundNote } from '../../components/RefundNote.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
 import { ChangeError } from './ChangeError.tsx';
 import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
@@ -23,13 +24,9 @@ export function OrderPanel({
   const total = displayPrice(order.totalDueTodayCents);
   const heading = useRef<HTMLHeadingElement>(null);
   const lines = order.donations.length + order.storeProducts.length;
-  const lastLines = useRef(lines);
   // A pressed button disappears together with its line or product. The focus then moves to the order's heading.
-  useEffect(() => {
-    if (lastLines.current === lines) return;
-    lastLines.current = lines;
-    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
-  }, [lines]);
+  const focusHeading = useCallback(() => heading.current?.focus({ preventScroll: true }), []);
+  useFocusRescue(lines, focusHeading);
   const toggle = useRef<HTMLButtonElement>(null);
   const summary = useRef<HTMLDivElement>(null);
   // On phones the open summary covers the form, so it closes when the user focuses or presses anything outside.
@@ -67,7 +64,7 @@ export function OrderPanel({
           <span>{open ? 'Hide order summary' : 'Show order summary'}</span>
           <Icon name="chevron" size={18} />
         </button>
-        <p className={styles.barTotal} data-total>
+        <p className={styles.barTotal} data-keep-clear>
           <span>{total}</span> <span className={styles.currency}>USD</span>
         </p>
       </div>
@@ -107,7 +104,7 @@ export function OrderPanel({
             </div>
             <div className={styles.total}>
               <dt>Total Due Today</dt>
-              <dd data-total>
+              <dd data-keep-clear>
                 <span>{total}</span> <span className={styles.currency}>USD</span>
               </dd>
             </div>
@@ -130,7 +127,7 @@ function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonati
       <p className={styles.linePrice}>{displayPrice(line.priceCents)}</p>
       <button
         type="button"
-        className={`${ui.plain} ${styles.remove}`}
+        className={buttonClass({ variant: 'plain', className: styles.remove })}
         aria-label={`Remove ${what}`}
         aria-busy={busy || undefined}
         onClick={() => change({ kind, sessionProductUuid })}

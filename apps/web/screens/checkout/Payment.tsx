@@ -1,45 +1,33 @@
 import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { Link, useNavigate, useRevalidator } from 'react-router';
-import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
+import { type ChangeEvent, useEffect, useState } from 'react';
+import { Link, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import {
-  CARDS_ACCEPTED,
-  fallback,
-  GUARDIAN_CONSENT_REQUIRED,
-  NO_SESSION_FOR_MEMBERSHIP,
-  OUTCOME_UNKNOWN,
-} from '#core/sentences.ts';
-import { Alert, Note, scrollIntoView } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
-import { CardElements } from '../../components/CardElements.tsx';
-import { cardOptions } from '../../components/cardOptions.ts';
-import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import { ApiError, call, ifOffered, messageOf } from '../../lib/api.ts';
+import { CARDS_ACCEPTED, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { Alert, Note, scrollIntoView } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Checkbox } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { useForm } from '#ui/useForm.ts';
+import { CardElements, cardOptions } from '../../components/CardElements.tsx';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
-import { within } from '../../lib/within.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { CheckoutDetails, PaymentIntent } from './order.ts';
+import { NOT_UPDATED } from './paymentWork.ts';
 import styles from './styles.module.css';
+import type { usePayment } from './usePayment.ts';
 
-const NOT_UPDATED =
-  'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
 const POLICIES_REQUIRED = 'You must agree to the policies.';
-
-type Missing = Partial<Record<'agreeToPolicies' | 'hasGuardianConsent', string>>;
 
 interface Props {
   details: CheckoutDetails;
   intent: PaymentIntent;
   totalCents: number;
   orderIsChanging: boolean;
-  /** Whether a payment is being made; false again if it has failed. */
-  processing: boolean;
-  setProcessing: (processing: boolean) => void;
+  paying: ReturnType<typeof usePayment>;
 }
 
 export function Payment(props: Props) {
@@ -61,179 +49,60 @@ function CardForm({
   intent,
   totalCents,
   orderIsChanging,
-  processing,
-  setProcessing,
+  paying: { payment, send, mount },
   onLoadError,
 }: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const { society, checkout } = useSite();
   const stripe = useStripe();
   const elements = useElements();
-  const navigate = useNavigate();
-  const { revalidate } = useRevalidator();
-  /** Not null while the card form still has the order's old total. A wallet would then show the joiner that total. */
-  const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const [changed, setChanged] = useState<string | null>(null);
-  const [question, setQuestion] = useState<string | null>(null);
+  useEffect(() => (stripe && elements ? mount({ stripe, elements }) : undefined), [stripe, elements, mount]);
   const asksPolicies = details.hasAgreedToPolicies === false;
-  const [agreed, setAgreed] = useState(false);
-  const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
-  /** The errors about checkboxes that must still be ticked, by checkbox name. */
-  const [missing, setMissing] = useState<Missing>({});
+  const consents = useForm({ agreeToPolicies: false, hasGuardianConsent: false }, (ticked) => ({
+    ...(asksPolicies && !ticked.agreeToPolicies && { agreeToPolicies: POLICIES_REQUIRED }),
+    ...(details.guardianConsent &&
+      !ticked.hasGuardianConsent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
+  }));
   const [ready, setReady] = useState({ address: false, card: false });
-  const isWorking = useRef(false);
-  /** Whether the last payment may have succeeded: neither the provider nor the server has said how it ended. */
-  const mayBePaid = useRef(false);
   // Prefetches the screens that come after the payment.
   const isReady = ready.address && ready.card;
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
   }, [isReady]);
-
-  // The intent keeps its client secret when the total changes: the form fetches the new total and keeps its input.
-  // Without revisions the total says whether the order has changed.
-  const version = intent.revision ?? intent.amount;
-  const shownVersion = useRef(version);
-  const fetchUpdates = useCallback(async () => {
-    if (!elements) return;
-    const begun = shownVersion.current;
-    setOutdated('updating');
-    const failure = await within(() => elements.fetchUpdates()).then(
-      ({ error: refused }) => refused,
-      (cause: unknown) => cause,
-    );
-    // The order has changed again meanwhile, and fetching the newer total is under way.
-    if (begun !== shownVersion.current) return;
-    if (failure) console.error(NOT_UPDATED, failure);
-    setOutdated(failure ? 'failed' : null);
-  }, [elements]);
-  useEffect(() => {
-    if (!elements || shownVersion.current === version) return;
-    shownVersion.current = version;
-    void fetchUpdates();
-  }, [elements, version, fetchUpdates]);
-
-  // When the browser goes back from the card provider's page, it may restore this page as it was left (bfcache). In that case the
-  // form is enabled again.
-  useEffect(() => {
-    const shown = (event: PageTransitionEvent) => {
-      if (!event.persisted) return;
-      isWorking.current = false;
-      setProcessing(false);
-      void revalidate();
-    };
-    window.addEventListener('pageshow', shown);
-    return () => window.removeEventListener('pageshow', shown);
-  }, [revalidate, setProcessing]);
-
   // The form gets only the initial values. Later values would overwrite the joiner's input.
   const [addressOptions] = useState(() => billingOptions(details.billing));
+  const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
-  async function buy({ isForAnother = false } = {}) {
-    if (isWorking.current || !stripe || !elements || orderIsChanging || outdated) return;
-    setError(null);
-    setChanged(null);
-    setQuestion(null);
-    const found: Missing = {
-      ...(asksPolicies && !agreed && { agreeToPolicies: POLICIES_REQUIRED }),
-      ...(details.guardianConsent &&
-        !hasGuardianConsent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
-    };
-    setMissing(found);
-    const [first] = Object.keys(found);
-    if (first) {
-      document.getElementById(first)?.focus();
-      return;
+  function buy(isForAnother: boolean) {
+    if (!canBuy || payment.stage !== 'ready') return;
+    const [missing] = Object.keys(consents.check());
+    if (missing) {
+      document.getElementById(missing)?.focus();
+      return send({ type: 'pressedTooSoon' });
     }
     const uuid = storedSession();
-    if (!uuid) {
-      console.error(NO_SESSION_FOR_MEMBERSHIP);
-      setError(NO_SESSION_FOR_MEMBERSHIP);
-      return;
-    }
-    isWorking.current = true;
-    setProcessing(true);
-    const leaving = await pay(uuid, isForAnother);
-    if (leaving) return;
-    isWorking.current = false;
-    setProcessing(false);
+    if (!uuid) console.error(NO_SESSION_FOR_MEMBERSHIP);
+    const { agreeToPolicies, hasGuardianConsent } = consents.values;
+    const wanted = uuid && {
+      uuid,
+      revision: intent.revision ?? 0,
+      agreeToPolicies: !asksPolicies || agreeToPolicies,
+      hasGuardianConsent,
+      isForAnother,
+    };
+    send({ type: 'pressed', wanted: wanted || null });
   }
-
-  /** Pays the order. Returns whether the browser is leaving the page, in which case the button stays busy. */
-  async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
-    if (!stripe || !elements) return false;
-    const checked = await elements.submit();
-    if (checked.error) {
-      setError(checked.error.message ?? fallback.payment);
-      return false;
-    }
-    try {
-      const begun = call('beginPayment', {
-        params: { uuid },
-        body: {
-          revision: intent.revision ?? 0,
-          agreeToPolicies: !asksPolicies || agreed,
-          hasGuardianConsent,
-          isForAnother,
-        },
-        quiet: 'perhaps_paid',
-      });
-      // A server without this call charges the amount of its last intent, which is the total on the screen.
-      await ifOffered(begun, null);
-    } catch (refused) {
-      if (refused instanceof ApiError && refused.code === 'perhaps_paid') setQuestion(refused.message);
-      else if (refused instanceof ApiError && refused.status === 409) {
-        setChanged(messageOf(refused, 'Your order has changed.'));
-        await revalidate();
-      } else {
-        setError(mayBePaid.current ? OUTCOME_UNKNOWN : messageOf(refused, fallback.payment));
-        // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
-        if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
-      }
-      return false;
-    }
-    try {
-      const { error: refused } = await stripe.confirmPayment({
-        elements,
-        confirmParams: { return_url: window.location.origin + screens.postPayment },
-      });
-      const isOver = refused.type === 'card_error' || refused.type === 'validation_error';
-      return await release(uuid, refused.message ?? fallback.payment, isOver);
-    } catch (cause) {
-      console.error(cause);
-      return await release(uuid, fallback.payment, false);
-    }
-  }
-
-  /**
-   * Called when the payment seems to have failed. The server asks the provider for the outcome, and unfreezes the order if the
-   * payment has failed. `isOver`: the provider itself says that nothing was charged. Otherwise that is not known as long as the
-   * server does not answer.
-   */
-  async function release(uuid: string, sentence: string, isOver: boolean): Promise<boolean> {
-    try {
-      const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });
-      if (state === 'paid') {
-        await navigate(goOn, { replace: true });
-        return true;
-      }
-      mayBePaid.current = state === 'paying';
-      setError(mayBePaid.current ? PAYMENT_UNDER_WAY : sentence);
-    } catch {
-      mayBePaid.current = !isOver;
-      setError(isOver ? sentence : OUTCOME_UNKNOWN);
-    }
-    return false;
-  }
+  const checkbox = (name: keyof typeof consents.values) => ({
+    id: name,
+    name,
+    checked: consents.values[name],
+    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => consents.change({ [name]: target.checked }),
+    error: consents.errors[name],
+    required: true,
+  });
+  const { answer } = payment;
 
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void buy();
-      }}
-    >
+    <Form onSubmit={() => buy(false)}>
       <section className={styles.block} aria-labelledby="billing">
         <h2 id="billing">Billing address</h2>
         <p className={styles.intro}>{CARDS_ACCEPTED}</p>
@@ -258,36 +127,17 @@ function CardForm({
       <div className={styles.buy}>
         {asksPolicies && (
           <Checkbox
-            id="agreeToPolicies"
-            name="agreeToPolicies"
+            {...checkbox('agreeToPolicies')}
             label={
               <>
                 I agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
                 <a href={society.links.refunds}>refunds</a>)
               </>
             }
-            checked={agreed}
-            onChange={(event) => {
-              setAgreed(event.target.checked);
-              setMissing(({ agreeToPolicies: _, ...others }) => others);
-            }}
-            error={missing.agreeToPolicies}
-            required
           />
         )}
         {details.guardianConsent && (
-          <Checkbox
-            id="hasGuardianConsent"
-            name="hasGuardianConsent"
-            label={details.guardianConsent}
-            checked={hasGuardianConsent}
-            onChange={(event) => {
-              setHasGuardianConsent(event.target.checked);
-              setMissing(({ hasGuardianConsent: _, ...others }) => others);
-            }}
-            error={missing.hasGuardianConsent}
-            required
-          />
+          <Checkbox {...checkbox('hasGuardianConsent')} label={details.guardianConsent} />
         )}
         {details.nameProblem && (
           <Note>
@@ -301,35 +151,30 @@ function CardForm({
           </Note>
         )}
         <div className={styles.due}>
-          <p data-total>{`Total: ${displayPrice(totalCents)} USD`}</p>
+          <p data-keep-clear>{`Total: ${displayPrice(totalCents)} USD`}</p>
           {details.billingEmail && <p>{`Receipt to ${details.billingEmail}`}</p>}
         </div>
-        <Button
-          type="submit"
-          full
-          disabled={!stripe || !elements || orderIsChanging || outdated !== null}
-          busy={processing && 'Processing…'}
-        >
+        <Button type="submit" full disabled={!canBuy} busy={payment.stage !== 'ready' && 'Processing…'}>
           Buy Now
         </Button>
-        {outdated === 'failed' && (
+        {payment.total === 'failed' && (
           <>
             <Alert>{NOT_UPDATED}</Alert>
-            <Button variant="second" full onClick={() => void fetchUpdates()}>
+            <Button variant="second" full onClick={() => send({ type: 'updatePressed' })}>
               Try again
             </Button>
           </>
         )}
-        {question && (
+        {answer?.kind === 'question' && (
           <div ref={scrollIntoView} className={styles.question}>
-            <Note>{question} Nothing was charged yet.</Note>
-            <Button variant="second" full onClick={() => void buy({ isForAnother: true })}>
+            <Note>{answer.text} Nothing was charged yet.</Note>
+            <Button variant="second" full onClick={() => buy(true)}>
               Yes, pay for somebody else
             </Button>
           </div>
         )}
-        {changed && <Note isAnswer>{changed}</Note>}
-        {error && <Alert isAnswer>{error}</Alert>}
+        {answer?.kind === 'changed' && <Note isAnswer>{answer.text}</Note>}
+        {answer?.kind === 'error' && <Alert isAnswer>{answer.text}</Alert>}
         <p className={styles.small}>
           <Icon name="leaf" size={16} />
           {checkout.carbonNote}
@@ -342,7 +187,7 @@ function CardForm({
           </span>
         </p>
       </div>
-    </form>
+    </Form>
   );
 }
 

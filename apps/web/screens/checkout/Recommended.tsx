@@ -1,8 +1,7 @@
 import type { Product } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
-import { Button } from '../../components/Button.tsx';
+import { Button } from '#ui/Button.tsx';
 import { ProductIcon } from '../../components/Purified.tsx';
-import ui from '../../components/ui.module.css';
 import { ChangeError } from './ChangeError.tsx';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
@@ -35,7 +34,8 @@ function Item({ product }: { product: Product }) {
       <p className={styles.itemPrice}>{shortPrice(amount)}</p>
       <Button
         variant="second"
-        className={`${ui.slim} ${styles.add}`}
+        slim
+        className={styles.add}
         aria-label={`Add ${product.name}`}
         busy={busy && 'Adding…'}
         onClick={() => change({ kind: 'addProduct', body: { productUuid: product.uuid, amount } })}

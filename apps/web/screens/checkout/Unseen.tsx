@@ -1,7 +1,7 @@
+import { Ticks } from '#ui/Text.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
 import { RefundNote } from '../../components/RefundNote.tsx';
-import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
@@ -21,12 +21,12 @@ export function Unseen({
   return (
     <section className={styles.block} aria-labelledby="buys">
       <h2 id="buys">{name}</h2>
-      <ul className={ui.ticks}>
+      <Ticks>
         {/* Only an upgrade's features are HTML (specification, section 3), and only an upgrade has no eligibility rules. */}
         {features.map(({ id, description }) => (
           <li key={id}>{eligibility ? description : <PurifiedHtml html={description} />}</li>
         ))}
-      </ul>
+      </Ticks>
       <RefundNote text={refundNote} />
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </section>

@@ -1,6 +1,7 @@
 import type { ActionFunctionArgs, ShouldRevalidateFunctionArgs } from 'react-router';
+import { messageOf } from '#client/failures.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import type { OrderChange } from './orderChange.ts';
 

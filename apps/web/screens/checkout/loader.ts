@@ -1,4 +1,5 @@
-import { type Outcome, requireSession } from '../../lib/api.ts';
+import type { Outcome } from '#client/failures.ts';
+import { requireSession } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
 import { theSite } from '../../lib/site.ts';
 import { type Checkout, loadCheckout } from './order.ts';

@@ -1,8 +1,9 @@
+import { ApiError, failureOf, type Outcome } from '#client/failures.ts';
 import type { Answered, Product } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
 import { fallback } from '#core/sentences.ts';
-import { ApiError, call, failureOf, type Outcome, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 
 export type CheckoutDetails = Answered<'getCheckoutDetails'>;
 /** The intent, with the order's total on the screen (cents). */

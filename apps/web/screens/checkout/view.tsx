@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'react';
-import { Link, useFetchers, useLoaderData, useRevalidator } from 'react-router';
+import { useFetchers, useLoaderData, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { BackLink, Foot } from '../../components/Foot.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
 import { Donations } from './Donations.tsx';
 import type { loader } from './loader.ts';
 import { OrderPanel } from './OrderPanel.tsx';
@@ -17,6 +16,7 @@ import { Payment } from './Payment.tsx';
 import { Recommended } from './Recommended.tsx';
 import styles from './styles.module.css';
 import { Unseen } from './Unseen.tsx';
+import { usePayment } from './usePayment.ts';
 
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
@@ -41,7 +41,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   const { details, order, intent } = checkout;
   const fetchers = useFetchers();
   const { state } = useRevalidator();
-  const [processing, setProcessing] = useState(false);
+  const paying = usePayment(intent);
   const wide = useWide();
   const recommended = stillRecommended(details);
   return (
@@ -70,21 +70,17 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             intent={intent}
             totalCents={order.totalDueTodayCents}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
-            processing={processing}
-            setProcessing={setProcessing}
+            paying={paying}
           />
         )}
-        <div className={ui.foot}>
+        <Foot>
           {details.isCheckoutOnly ? (
             <span />
           ) : (
-            <Link className={ui.plain} to={screens.membership}>
-              <Icon name="arrowLeft" size={18} />
-              Back to membership
-            </Link>
+            <BackLink to={screens.membership}>Back to membership</BackLink>
           )}
-          <StartOver disabled={processing} />
-        </div>
+          <StartOver disabled={paying.payment.stage !== 'ready'} />
+        </Foot>
       </section>
     </div>
   );

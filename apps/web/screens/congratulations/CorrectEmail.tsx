@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useRevalidator } from 'react-router';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
-import ui from '../../components/ui.module.css';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
 import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
@@ -35,14 +35,7 @@ export function CorrectEmail({ email }: { email: string }) {
         </Note>
       )}
       {isOpen ? (
-        <form
-          className={styles.told}
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            void save();
-          }}
-        >
+        <Form className={styles.told} onSubmit={save}>
           <TextField
             id="email"
             name="email"
@@ -56,13 +49,13 @@ export function CorrectEmail({ email }: { email: string }) {
             autoFocus
           />
           {fault && <Alert isAnswer>{fault.message}</Alert>}
-          <Button type="submit" className={ui.slim} busy={busy === 'save' && 'Saving...'}>
+          <Button type="submit" slim busy={busy === 'save' && 'Saving...'}>
             Save
           </Button>
-          <Button variant="second" className={ui.slim} onClick={() => setOpen(false)}>
+          <Button variant="second" slim onClick={() => setOpen(false)}>
             Cancel
           </Button>
-        </form>
+        </Form>
       ) : (
         <Button
           variant="plain"

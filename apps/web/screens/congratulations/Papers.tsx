@@ -3,15 +3,16 @@ import { Link } from 'react-router';
 import { downloadPath } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { verifyPath } from '#core/memberNumber.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button, buttonClass } from '#ui/Button.tsx';
+import { Checkbox, inputClass } from '#ui/Field.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { Hint } from '#ui/Text.tsx';
 import { copyByHand, selectText, useCopy } from '../../components/Copy.tsx';
-import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
-import { call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
 
 type Given = NonNullable<Data<'getWelcome'>['papers']>;
@@ -33,11 +34,11 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
       ) : (
         <>
           <div className={styles.downloads}>
-            <a className={ui.button} href={certificate} download>
+            <a className={buttonClass()} href={certificate} download>
               <Icon name="file" size={18} />
               Certificate (PDF)
             </a>
-            <a className={`${ui.button} ${ui.second}`} href={release} download>
+            <a className={buttonClass({ variant: 'second' })} href={release} download>
               <Icon name="file" size={18} />
               Press release (PDF)
             </a>
@@ -67,33 +68,29 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
+  // Opening the element again loads the text again.
+  const { fault, attempt } = useAttempt('We could not load the text just now. Please open it again.');
   const { outcome, copy, clear } = useCopy();
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  const load = async () => {
-    clear();
-    try {
+  const load = () =>
+    attempt('load', async () => {
+      clear();
       setText((await call('getPressRelease', { params: { uuid }, quiet: true })).text);
-      setFault(null);
-    } catch (error) {
-      // Opening the element again loads the text again.
-      setFault(messageOf(error, 'We could not load the text just now. Please open it again.'));
-    }
-  };
+    });
   return (
     <details className={styles.releaseText} onToggle={(event) => event.currentTarget.open && void load()}>
       <summary>Copy the press release as text</summary>
-      {fault && text === null && <Alert>{fault}</Alert>}
+      {fault && text === null && <Alert>{fault.message}</Alert>}
       {text !== null && (
         <>
           <label className="sr" htmlFor={id}>
             Text of the press release
           </label>
-          <textarea ref={field} id={id} className={ui.input} readOnly rows={10} value={text} />
+          <textarea ref={field} id={id} className={inputClass} readOnly rows={10} value={text} />
           <Button
             variant="second"
-            className={ui.slim}
+            slim
             onClick={async () => {
               if (!(await copy(text))) selectText(field.current);
             }}
@@ -101,9 +98,9 @@ function ReleaseText({ uuid }: { uuid: string }) {
             <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
             Copy text
           </Button>
-          <p className={outcome === 'failed' ? ui.hint : 'sr'} role="status">
-            {outcome === 'copied' ? 'Copied' : outcome === 'failed' && copyByHand('text')}
-          </p>
+          <Hint isHidden={outcome !== 'failed'} role="status">
+            {outcome === 'copied' ? 'Copied' : outcome === 'failed' && copyByHand.text}
+          </Hint>
         </>
       )}
     </details>
@@ -120,30 +117,25 @@ function Verification({
   wasVerifiable: boolean;
 }) {
   const [isVerifiable, setVerifiable] = useState(wasVerifiable);
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const change = async (isWanted: boolean) => {
-    if (isBusy) return;
-    setBusy(true);
-    setFault(null);
-    setVerifiable(isWanted);
-    try {
-      await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted }, quiet: true });
-    } catch (error) {
-      setFault(messageOf(error, 'That could not be saved. Please try again.'));
-      setVerifiable(!isWanted);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, fault, attempt } = useAttempt('That could not be saved. Please try again.');
+  const change = (isWanted: boolean) =>
+    attempt('save', async () => {
+      setVerifiable(isWanted);
+      try {
+        await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted }, quiet: true });
+      } catch (error) {
+        setVerifiable(!isWanted);
+        throw error;
+      }
+    });
   return (
     <Checkbox
       id="verifiable"
       role="switch"
       label="Let others verify my membership"
       checked={isVerifiable}
-      aria-busy={isBusy || undefined}
-      error={fault ?? undefined}
+      aria-busy={busy !== null || undefined}
+      error={fault?.message}
       onChange={(event) => void change(event.currentTarget.checked)}
       hint={
         isVerifiable ? (

@@ -1,29 +1,31 @@
 import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
-import type { Data } from '#contract/schemas.ts';
+import { ifOffered, type LoadFailure } from '#client/failures.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button, buttonClass } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Sentence } from '#ui/Sentence.tsx';
+import { Lead, Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
-import { Crest } from '../../components/Crest.tsx';
+import { Hero } from '../../components/Hero.tsx';
 import { LoadFailed, LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProveYourself } from '../../components/ProveYourself.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
-import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
-import { drop } from '../../lib/session.ts';
-import { phoneLink, useSite } from '../../lib/site.ts';
+import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
+import { cardName } from '../../lib/cardName.ts';
+import { draft } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
+import { emailsGoTo, endingOf, newMember, noteOfRefund, type Welcome } from './sentences.ts';
 import styles from './styles.module.css';
-
-type Welcome = Data<'getWelcome'> & { toProve: ToProve | null };
 
 const MEMBER_ALONE = 'Only the member can see and print these. If that is you, please prove it first.';
 
@@ -39,7 +41,7 @@ export async function loader(): Promise<Loaded> {
     'We could not look up your membership just now.',
   );
   if ('kind' in outcome) return { welcome: null, failure: outcome };
-  drop('joinDraft');
+  draft.drop();
   return { welcome: outcome.data, failure: null };
 }
 
@@ -59,22 +61,6 @@ export function Component() {
   );
 }
 
-/** The texts about an ended membership, by the membership's standing. `text` follows the membership's name. */
-const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
-  refunded: {
-    title: 'refunded',
-    text: 'was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
-  },
-  charged_back: {
-    title: 'ended',
-    text: 'has ended, because the bank of your card took its payment back.',
-  },
-  void: {
-    title: 'not in effect',
-    text: 'is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
-  },
-};
-
 /** The page for a membership that has ended: the reason, the receipt, and Start Over. */
 function Ended({
   welcome,
@@ -85,16 +71,13 @@ function Ended({
   name: string;
   standing: MembershipStanding;
 }) {
-  const { title, text } = endings[standing] ?? { title: 'ended', text: 'has ended.' };
+  const { title, text } = endingOf(standing, name, welcome.firstName);
   return (
     <>
-      <header className={styles.hero}>
-        <Crest large />
-        <PageHeading title={`${name} ${title}`} />
-        <p className={ui.lead}>
-          {welcome.firstName ? `${welcome.firstName}, your` : 'Your'} {name} {text}
-        </p>
-      </header>
+      <Hero className={styles.hero}>
+        <PageHeading title={title} />
+        <Lead>{text}</Lead>
+      </Hero>
       <Notes welcome={welcome} />
       {welcome.rejection && <Alert>{welcome.rejection}</Alert>}
       <Receipt welcome={welcome} />
@@ -110,19 +93,11 @@ function Member({ welcome, failure }: Loaded) {
   const { store } = congratulations;
   return (
     <>
-      <header className={styles.hero}>
-        <Crest large />
-        <PageHeading title="Congratulations" className={styles.title} />
+      <Hero isLarge className={styles.hero}>
+        <PageHeading title="Congratulations" />
         <p className={styles.welcome}>Welcome to the society</p>
-        {welcome && (
-          <p className={ui.lead}>
-            {welcome.toProve
-              ? `${welcome.firstName ?? 'The student'} is`
-              : `${welcome.firstName ? `${welcome.firstName}, you` : 'You'} are`}{' '}
-            now a member of {society.name}.
-          </p>
-        )}
-      </header>
+        {welcome && <Lead>{newMember(welcome, society.name)}</Lead>}
+      </Hero>
       {failure && <LoadFailed failure={failure} />}
       {welcome && <Notes welcome={welcome} />}
       {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
@@ -140,17 +115,13 @@ function Member({ welcome, failure }: Loaded) {
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>
-          <span>
-            {welcome?.toProve
-              ? `These emails go to ${welcome.firstName ?? 'the member'}.`
-              : congratulations.lead}
-          </span>
+          <span>{(welcome && emailsGoTo(welcome)) ?? congratulations.lead}</span>
           {welcome?.email && !welcome.unwritable && <span>{` They go to ${welcome.email}.`}</span>}
         </p>
         {welcome?.unwritable && (
-          <div className={ui.stack}>
+          <Stack>
             <Unwritable {...welcome.unwritable} />
-          </div>
+          </Stack>
         )}
         {(welcome?.unwritable?.email ?? welcome?.email) && (
           <CorrectEmail email={welcome?.unwritable?.email ?? welcome?.email ?? ''} />
@@ -173,7 +144,7 @@ function Member({ welcome, failure }: Loaded) {
           <p>{store.text.replaceAll('{discount}', `${store.discountPercent}%`)}</p>
         </div>
         <CopyableCode code={store.code} />
-        <a className={ui.button} href={store.url}>
+        <a className={buttonClass()} href={store.url}>
           Shop Now
         </a>
       </section>
@@ -205,18 +176,7 @@ function PapersToProve(toProve: ToProve) {
 /** The notes about refunded payments, a disputed membership and an ended upgrade. */
 function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
-  const notes = refunded.map(({ kind, why, amount, isReturned, isWithStaff }) => {
-    const payment =
-      why === 'other_amount'
-        ? `A payment of ${displayPrice(amount)}, which was not the amount of your order,`
-        : kind === 'join'
-          ? `A second payment of ${displayPrice(amount)} for this membership`
-          : `A payment of ${displayPrice(amount)} for an upgrade, which could not be sold any more,`;
-    const whatBecomes = isWithStaff
-      ? 'has not been refunded yet: we look into it and write to you'
-      : `${isReturned ? 'has been' : 'is being'} refunded in full`;
-    return `${payment} was received and ${whatBecomes}.`;
-  });
+  const notes = refunded.map(noteOfRefund);
   if (main?.standing === 'disputed')
     notes.push(
       'The payment for your membership is disputed by the bank of your card. Your membership stands meanwhile.',
@@ -225,7 +185,9 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
     for (const { name, standing } of upgrades)
       if (!isHeld(standing))
         notes.push(
-          `Your ${name} ${standing === 'refunded' ? 'was refunded' : 'has ended'}. You remain a member.`,
+          standing === 'refunded'
+            ? `Your ${name} was refunded. You remain a member.`
+            : `Your ${name} has ended. You remain a member.`,
         );
   return (
     notes.length > 0 && (
@@ -239,32 +201,32 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   );
 }
 
+const UNWRITABLE =
+  'We could not write to {email}. Your membership is safe. Please correct the email below, or tell us the right one: write to {support} or call {phone}.';
+const UNWRITABLE_BUT_ONE =
+  'We could not write to {email}, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one: write to {support} or call {phone}.';
+
 /** Says that no letter reaches an email, right where the emails are promised, and whom to tell the right one. */
 function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
-  const { society } = useSite();
+  const values = {
+    email: <b>{email}</b>,
+    other: <b>{writtenTo}</b>,
+    support: <SupportEmail />,
+    phone: <SupportPhone />,
+  };
   return (
     <Alert>
-      We could not write to <b>{email}</b>
-      {writtenTo && (
-        <>
-          , so we write to <b>{writtenTo}</b>
-        </>
-      )}
-      . Your membership is safe. Please correct the email below, or tell us the right one: write to{' '}
-      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
-      <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+      <Sentence text={writtenTo ? UNWRITABLE_BUT_ONE : UNWRITABLE} values={values} />
     </Alert>
   );
 }
 
 function Help() {
-  const { society } = useSite();
   return (
     <section className={styles.section} aria-labelledby="help">
       <h2 id="help">Questions?</h2>
       <p>
-        Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
-        <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+        Write to <SupportEmail /> or call <SupportPhone />.
       </p>
     </section>
   );
@@ -274,17 +236,19 @@ function Help() {
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
   if (!receipt || receipt.payments.length === 0) return null;
+  const names = new Intl.ListFormat('en').format(memberships.map(({ name }) => name));
   return (
     <section className={styles.receipt} aria-labelledby="receipt">
       <div className={styles.receiptHead}>
         <h2 id="receipt">Your receipt</h2>
-        <Button variant="second" className={`${ui.slim} ${styles.print}`} onClick={() => window.print()}>
+        <Button variant="second" slim className={styles.print} onClick={() => window.print()}>
           Print receipt
         </Button>
       </div>
       <p>
-        {society.name} received from {receipt.name || 'you'}, for{' '}
-        {memberships.map(({ name }) => name).join(' and ')}:
+        {receipt.name
+          ? `${society.name} received from ${receipt.name}, for ${names}:`
+          : `${society.name} received from you, for ${names}:`}
       </p>
       {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card }) => (
         <dl key={reference} className={styles.payment}>
@@ -296,7 +260,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
             </div>
           ))}
           <div className={styles.paid}>
-            <dt>Paid{card && ` with ${card.brand} ending ${card.last4}`}</dt>
+            <dt>{card ? `Paid with ${cardName(card)}` : 'Paid'}</dt>
             <dd>{displayPrice(amount)}</dd>
           </div>
           {refunded > 0 && (
@@ -337,7 +301,7 @@ function CopyableCode({ code }: { code: string }) {
       <span className="sr" role="status">
         {outcome === 'copied' ? 'Copied' : ''}
       </span>
-      {outcome === 'failed' && <CopyByHand noun="code" text={code} />}
+      {outcome === 'failed' && <CopyByHand what="code" text={code} />}
     </div>
   );
 }

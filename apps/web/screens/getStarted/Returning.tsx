@@ -2,14 +2,14 @@ import { useEffect, useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { progressSteps, screens } from '#core/navigation.ts';
-import { Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
+import { Note } from '#ui/Alert.tsx';
+import { Button, buttonClass } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { call } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession, undoMs, undoStartOver } from '../../lib/session.ts';
-import { phoneLink, useSite } from '../../lib/site.ts';
+import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import styles from './Returning.module.css';
 
@@ -64,7 +64,12 @@ export function Returning() {
       >
         {press}
       </Button>
-      <button type="button" className={ui.close} aria-label="Close" onClick={() => setOffer(null)}>
+      <button
+        type="button"
+        className={buttonClass({ variant: 'close' })}
+        aria-label="Close"
+        onClick={() => setOffer(null)}
+      >
         <Icon name="close" size={16} />
       </button>
     </section>
@@ -120,7 +125,7 @@ function wordingOf(offer: Offer): { label: string; words: string; press: string 
  * nothing. Says how to get to the join.
  */
 export function AfterPayment() {
-  const { society, sendsLetters } = useSite();
+  const { sendsLetters } = useSite();
   return (
     <div className={styles.afterPayment}>
       <Note>
@@ -132,8 +137,7 @@ export function AfterPayment() {
           </>
         ) : (
           <>
-            Please call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
-            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+            Please call <SupportPhone />, or write to <SupportEmail />.
           </>
         )}
       </Note>

@@ -4,15 +4,19 @@ import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Checkbox, TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Sentence } from '#ui/Sentence.tsx';
+import { Hint, Lead, Stack, Ticks } from '#ui/Text.tsx';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
-import { Checkbox, TextField } from '../../components/Field.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import ui from '../../components/ui.module.css';
+import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { prefetch } from '../../lib/prefetch.ts';
-import { hasLostReturn, keep, recall, storedSession, undoMs } from '../../lib/session.ts';
-import { phoneLink, useSite } from '../../lib/site.ts';
+import { hasLostReturn, storedSession, typedCode, undoMs } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { NotStarted, Submission } from './startJoin.ts';
 import styles from './styles.module.css';
@@ -36,12 +40,12 @@ export function Component() {
   // A code that was typed before hydration is in the field but not yet in React's state. A code that was typed before a reload is in
   // the tab's storage.
   useEffect(() => {
-    const typed = codeField.current?.value || (recall<string>('joinCode') ?? '');
+    const typed = codeField.current?.value || (typedCode.recall() ?? '');
     setInviteCode(typed);
     setTouched(typed !== '');
   }, []);
   useEffect(() => {
-    if (touched) keep('joinCode', inviteCode);
+    if (touched) typedCode.keep(inviteCode);
   }, [touched, inviteCode]);
   const [confirmed, setConfirmed] = useState(false);
   const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
@@ -74,11 +78,11 @@ export function Component() {
       {Returning && <Returning />}
       <PageHeading title="Get Started" />
       {unknown && (
-        <div className={ui.stack}>
+        <Stack>
           <OtherProgrammes unknown={unknown} shown={programme} />
-        </div>
+        </Stack>
       )}
-      <p className={ui.lead}>{getStarted.lead}</p>
+      <Lead>{getStarted.lead}</Lead>
       <fieldset className={styles.toggle} aria-label="How do you join?">
         <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
           I have an Invite Code
@@ -87,15 +91,7 @@ export function Component() {
           I am Self-Nominating
         </button>
       </fieldset>
-      <form
-        noValidate
-        onFocus={prefetchNext}
-        onPointerDown={prefetchNext}
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <Form onFocus={prefetchNext} onPointerDown={prefetchNext} onSubmit={submit}>
         {mode === 'invite' ? (
           <TextField
             ref={codeField}
@@ -137,13 +133,13 @@ export function Component() {
             <OtherWays onSelfNominate={refusal.isMember ? null : () => setMode('self')} />
           )}
         </div>
-      </form>
+      </Form>
       {sendsLetters && (
         <p className={styles.otherWays}>
           Joined or begun on another device?{' '}
-          <Link className={ui.plain} to={screens.pass}>
+          <ButtonLink variant="plain" to={screens.pass}>
             Send me my link
-          </Link>
+          </ButtonLink>
         </p>
       )}
       <ul className={styles.facts}>
@@ -178,21 +174,21 @@ function useReturning(): ComponentType | null {
 
 /** What to do after an invite code was refused. A member, who need not join, is not told to nominate themselves (null). */
 function OtherWays({ onSelfNominate }: { onSelfNominate: (() => void) | null }) {
-  const { society } = useSite();
-  const contact = (
-    <>
-      <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
-      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
-    </>
-  );
-  if (!onSelfNominate) return <p className={styles.otherWays}>Call {contact}</p>;
+  const values = {
+    nominate: onSelfNominate && (
+      <Button variant="plain" onClick={onSelfNominate}>
+        nominate yourself
+      </Button>
+    ),
+    phone: <SupportPhone />,
+    email: <SupportEmail />,
+  };
+  const text = onSelfNominate
+    ? 'You do not need a code: {nominate}, call {phone}, or write to {email}.'
+    : 'Call {phone}, or write to {email}.';
   return (
     <p className={styles.otherWays}>
-      You do not need a code:{' '}
-      <button type="button" className={ui.plain} onClick={onSelfNominate}>
-        nominate yourself
-      </button>
-      , call {contact}
+      <Sentence text={text} values={values} />
     </p>
   );
 }
@@ -233,13 +229,13 @@ function Eligibility({ programme, children }: { programme: Programme; children: 
     <section className={styles.eligibility} aria-labelledby="eligibility">
       <h2 id="eligibility">Eligibility for {programme.name}</h2>
       <p>{intro}</p>
-      <ul className={ui.ticks}>
+      <Ticks>
         {rules.map((rule) => (
           <li key={rule}>{rule}</li>
         ))}
-      </ul>
-      <p className={ui.hint}>{note}</p>
-      <p className={ui.hint}>{programme.refund}</p>
+      </Ticks>
+      <Hint>{note}</Hint>
+      <Hint>{programme.refund}</Hint>
       {children}
     </section>
   );

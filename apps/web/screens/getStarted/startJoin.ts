@@ -1,8 +1,9 @@
 import { redirect } from 'react-router';
+import { ApiError, messageOf } from '#client/failures.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { screens } from '#core/navigation.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
-import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { hasStartedOver, storeSession } from '../../lib/session.ts';
 
 export type Submission = (

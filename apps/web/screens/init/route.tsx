@@ -1,10 +1,11 @@
-import { Link, type LoaderFunctionArgs, redirect, replace, useLoaderData } from 'react-router';
+import { type LoaderFunctionArgs, redirect, replace, useLoaderData } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { screens, screenTitles } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
@@ -33,9 +34,9 @@ export function Component() {
       {failure.code !== 'already_member' && (
         <>
           <p>You can also begin with the invite code that is printed on your invitation.</p>
-          <Link className={failure.kind === 'refused' ? ui.button : ui.plain} to={getStartedPath()}>
+          <ButtonLink variant={failure.kind === 'refused' ? 'main' : 'plain'} to={getStartedPath()}>
             Get Started
-          </Link>
+          </ButtonLink>
         </>
       )}
     </LoadFailedPage>

@@ -1,12 +1,13 @@
-import { Link, type LoaderFunctionArgs, replace, useLoaderData } from 'react-router';
+import { type LoaderFunctionArgs, replace, useLoaderData } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { type CheckoutQuery, readCheckoutQuery, unreadInLink } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { Stack } from '#ui/Text.tsx';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
@@ -46,9 +47,9 @@ function initiate({ vid = '', mp, usp, c, ...signature }: CheckoutQuery) {
 export function Component() {
   const failure = useLoaderData<typeof loader>();
   const getStarted = (
-    <Link className={failure ? ui.plain : ui.button} to={getStartedPath()}>
+    <ButtonLink variant={failure ? 'plain' : 'main'} to={getStartedPath()}>
       Get Started
-    </Link>
+    </ButtonLink>
   );
   if (failure)
     return (
@@ -57,12 +58,11 @@ export function Component() {
       </LoadFailedPage>
     );
   return (
-    <Card>
-      <PageHeading title="Checkout" />
-      <div className={ui.stack}>
+    <Card title="Checkout">
+      <Stack>
         <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
         {getStarted}
-      </div>
+      </Stack>
     </Card>
   );
 }

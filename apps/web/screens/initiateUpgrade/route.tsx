@@ -1,8 +1,8 @@
-import { Link, type LoaderFunctionArgs, redirect } from 'react-router';
+import { type LoaderFunctionArgs, redirect } from 'react-router';
 import { screens } from '#core/navigation.ts';
+import { Stack } from '#ui/Text.tsx';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import ui from '../../components/ui.module.css';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { storedSession } from '../../lib/session.ts';
 
@@ -13,17 +13,14 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function Component() {
   return (
-    <Card>
-      <PageHeading title="Upgrade Membership" />
-      <div className={ui.stack}>
+    <Card title="Upgrade Membership">
+      <Stack>
         <p>
           An upgrade is offered right after a join, in the browser that was used for it. This browser holds no
           join, so there is nothing to upgrade here yet.
         </p>
-        <Link className={ui.button} to={getStartedPath()}>
-          Get Started
-        </Link>
-      </div>
+        <ButtonLink to={getStartedPath()}>Get Started</ButtonLink>
+      </Stack>
     </Card>
   );
 }

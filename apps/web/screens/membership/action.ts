@@ -1,8 +1,9 @@
 import { type ActionFunctionArgs, redirect, type ShouldRevalidateFunctionArgs } from 'react-router';
+import { ApiError, messageOf } from '#client/failures.ts';
 import type { Body } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 
 interface Refused {

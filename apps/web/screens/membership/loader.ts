@@ -1,6 +1,7 @@
+import type { Outcome } from '#client/failures.ts';
 import type { Answered } from '#contract/schemas.ts';
 import { fallback } from '#core/sentences.ts';
-import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 
 export type Details = Answered<'getMembershipDetails'>;
 

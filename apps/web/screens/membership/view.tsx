@@ -1,23 +1,24 @@
 import { useState } from 'react';
 import { preconnect } from 'react-dom';
-import { Link, useFetcher, useLoaderData } from 'react-router';
+import { useFetcher, useLoaderData } from 'react-router';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { scrollIntoView } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Lead, Ticks } from '#ui/Text.tsx';
+import { useErrorInTitle } from '#ui/title.ts';
 import { Card } from '../../components/Card.tsx';
+import { CentredFault } from '../../components/CentredFault.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { BackLink, Foot } from '../../components/Foot.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { loadCleaner } from '../../components/Purified.tsx';
 import { RefundNote } from '../../components/RefundNote.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
-import { useErrorInTitle } from '../../lib/title.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
 import type { Details, loader } from './loader.ts';
@@ -44,20 +45,13 @@ export function Component() {
           <LoadFailed failure={outcome} isCentred />
         </>
       )}
-      {!('kind' in outcome && outcome.kind === 'lost') && <Foot />}
+      {!('kind' in outcome && outcome.kind === 'lost') && (
+        <Foot>
+          <BackLink to={screens.studentDetails}>Back</BackLink>
+          <StartOver />
+        </Foot>
+      )}
     </Card>
-  );
-}
-
-function Foot() {
-  return (
-    <div className={ui.foot}>
-      <Link className={ui.plain} to={screens.studentDetails}>
-        <Icon name="arrowLeft" size={18} />
-        Back
-      </Link>
-      <StartOver />
-    </div>
   );
 }
 
@@ -76,7 +70,7 @@ function Choice({ details }: { details: Details }) {
     <>
       <div className={styles.heading}>
         <PageHeading title="Membership">{membershipPageHeader}</PageHeading>
-        <p className={ui.lead}>{membershipPageSubheader}</p>
+        <Lead>{membershipPageSubheader}</Lead>
       </div>
       <ul className={styles.cards} data-count={Math.min(memberships.length, 3)}>
         {memberships.map((membership) => (
@@ -96,12 +90,8 @@ function Choice({ details }: { details: Details }) {
         ))}
       </ul>
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
-      {error && (
-        <p key={error} ref={scrollIntoView} className={ui.fault} role="alert">
-          {error}
-        </p>
-      )}
-      <RefundNote text={refundNote} className={styles.refund ?? ''} />
+      {error && <CentredFault key={error} message={error} isAnswer />}
+      <RefundNote text={refundNote} isCentred />
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </>
   );
@@ -132,11 +122,11 @@ function MembershipCard({
         <span>{shortPrice(fromPrice(membership.price))}</span>
         <small>/one-time fee</small>
       </p>
-      <ul className={`${ui.ticks} ${styles.features}`}>
+      <Ticks className={styles.features}>
         {membership.features.map(({ id, description }) => (
           <li key={id}>{description}</li>
         ))}
-      </ul>
+      </Ticks>
       <Button
         full
         variant={selected ? 'second' : 'main'}

@@ -3,19 +3,19 @@ import { Link } from 'react-router';
 import { cleanEmail } from '#core/cleanText.ts';
 import { LINKS_SENT } from '#core/pass.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { Hint, Lead } from '#ui/Text.tsx';
 import styles from '../../components/ProveYourself.module.css';
-import ui from '../../components/ui.module.css';
+import { SupportEmail } from '../../components/Support.tsx';
 import { call } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
-import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 
 /** The form "Send me my link". It shows the same answer for every email. */
 export function AskForLink() {
-  const { society } = useSite();
   const [typed, setTyped] = useState('');
   const email = cleanEmail(typed);
   const [isSent, setSent] = useState(false);
@@ -30,18 +30,11 @@ export function AskForLink() {
 
   return (
     <>
-      <p className={ui.lead}>
+      <Lead>
         Have you begun to join, or are you a member? We mail you a link that opens your join on any device,
         where you left off.
-      </p>
-      <form
-        className={styles.way}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isEmail(email)) void send();
-        }}
-      >
+      </Lead>
+      <Form className={styles.way} onSubmit={() => isEmail(email) && send()}>
         <TextField
           id="email"
           name="email"
@@ -61,11 +54,11 @@ export function AskForLink() {
         </Button>
         {isSent && <Note isAnswer>{LINKS_SENT}</Note>}
         {fault && <Alert isAnswer>{fault.message}</Alert>}
-      </form>
-      <p className={ui.hint}>
-        Nothing came? Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>, or{' '}
-        <Link to={getStartedPath()}>get started</Link> with your invite code.
-      </p>
+      </Form>
+      <Hint>
+        Nothing came? Write to <SupportEmail />, or <Link to={getStartedPath()}>get started</Link> with your
+        invite code.
+      </Hint>
     </>
   );
 }

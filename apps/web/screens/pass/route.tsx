@@ -1,17 +1,17 @@
 import { useEffect } from 'react';
 import { replace, useLoaderData, useLocation, useRevalidator } from 'react-router';
+import { failureOf, type LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screenAt, screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProveYourself } from '../../components/ProveYourself.tsx';
-import ui from '../../components/ui.module.css';
-import { call, failureOf, type LoadFailure } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { enter } from '../../lib/enterJoin.ts';
-import { drop, keep, recall } from '../../lib/session.ts';
+import { passToken } from '../../lib/session.ts';
 import { AskForLink } from './AskForLink.tsx';
 
 const NEW_DEVICE =
@@ -30,12 +30,12 @@ type Loaded =
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
   // A visitor who comes from another screen wants to ask for a link, so the stored token of an earlier visit is removed.
-  if (screenAt(pathname) !== 'pass') drop('joinPass');
+  if (screenAt(pathname) !== 'pass') passToken.drop();
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);
-    keep('joinPass', hash.slice(1));
+    passToken.keep(hash.slice(1));
   }
-  return recall<string>('joinPass');
+  return passToken.recall();
 }
 
 /** Opens a join by the link in a letter. Without a link, the screen lets the visitor ask for a link by email. */
@@ -48,7 +48,7 @@ export async function loader(): Promise<Loaded> {
   } catch (error) {
     const failure = failureOf(error, LINK_NOT_OPENED);
     if (failure.kind !== 'refused') return { step: 'failed', failure };
-    drop('joinPass');
+    passToken.drop();
     return { step: 'ask', fault: failure.message };
   }
   if (!opened.join) return { step: 'prove', token, opened };
@@ -67,16 +67,15 @@ export function Component() {
 
   if (loaded.step === 'failed') return <LoadFailedPage title={screenTitles.pass} failure={loaded.failure} />;
   return (
-    <Card>
-      <PageHeading title={screenTitles.pass} />
+    <Card title={screenTitles.pass}>
       {loaded.step === 'prove' ? (
         <ProveYourself token={loaded.token} opened={loaded.opened} lead={NEW_DEVICE} key={loaded.token} />
       ) : (
         <>
           {loaded.fault && (
-            <div className={ui.stack}>
+            <Stack>
               <Alert>{loaded.fault}</Alert>
-            </div>
+            </Stack>
           )}
           <AskForLink />
         </>

@@ -1,15 +1,16 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import type { Outcome } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screenTitles } from '#core/navigation.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Hint, Lead, Stack } from '#ui/Text.tsx';
 import { Card } from '../../components/Card.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import ui from '../../components/ui.module.css';
-import { call, type Outcome, outcomeOf } from '../../lib/api.ts';
+import { SupportEmail } from '../../components/Support.tsx';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 
@@ -32,8 +33,7 @@ export function Component() {
   const { token = '' } = useParams();
   if ('data' in loaded)
     return (
-      <Card>
-        <PageHeading title={title} />
+      <Card title={title}>
         <Choice token={token} initial={loaded.data.areStopped} key={token} />
       </Card>
     );
@@ -57,10 +57,8 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
 
   return (
     <>
-      <p className={ui.lead}>
-        {society.name} reminds people by email of a join that they have begun and not finished.
-      </p>
-      <div className={ui.stack}>
+      <Lead>{society.name} reminds people by email of a join that they have begun and not finished.</Lead>
+      <Stack>
         {areStopped && <Note>No more reminders go to your email address.</Note>}
         {fault && <Alert isAnswer>{fault.message}</Alert>}
         <Button
@@ -71,22 +69,21 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
         >
           {areStopped ? 'Send reminders again' : 'Stop reminders'}
         </Button>
-        <p className={ui.hint}>
+        <Hint>
           {areStopped
             ? 'Emails about a membership that was paid for still come, and those that you ask for.'
             : 'That is for the address to which the email came. Emails about a membership that was paid for still come, and those that you ask for.'}
-        </p>
+        </Hint>
         <Contact />
-      </div>
+      </Stack>
     </>
   );
 }
 
 function Contact() {
-  const { society } = useSite();
   return (
-    <p className={ui.hint}>
-      Questions? Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
-    </p>
+    <Hint>
+      Questions? Write to <SupportEmail />.
+    </Hint>
   );
 }

@@ -1,5 +1,6 @@
 import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import { useFetcher, useRevalidator } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { postcodeQuestion } from '#core/postcode.ts';
 import { CARDS_ACCEPTED } from '#core/sentences.ts';
@@ -7,24 +8,26 @@ import {
   cleanDetails,
   gpaValues,
   graduationYears,
-  type StudentDetailsErrors,
   type SubmittedDetails,
   type SubmittedField,
   studentDetailsErrors,
   submittedFields,
 } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { ErrorSummary } from '#ui/ErrorSummary.tsx';
+import { Checkbox, TextField } from '#ui/Field.tsx';
+import { FieldQuestion, useSettled } from '#ui/FieldQuestion.tsx';
+import { Form } from '#ui/Form.tsx';
+import { optionsOf, SelectField } from '#ui/SelectField.tsx';
+import { Hint } from '#ui/Text.tsx';
+import { useForm } from '#ui/useForm.ts';
 import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
-import { ErrorSummary } from '../../components/ErrorSummary.tsx';
-import { Checkbox, TextField } from '../../components/Field.tsx';
-import { FieldQuestion, useSettled } from '../../components/FieldQuestion.tsx';
+import { Foot } from '../../components/Foot.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import ui from '../../components/ui.module.css';
-import type { LoadFailure } from '../../lib/api.ts';
+import { SupportEmail } from '../../components/Support.tsx';
 import {
   countryOfOption,
   countryOptions,
@@ -33,7 +36,7 @@ import {
   useSubdivisions,
 } from '../../lib/countries.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
-import { keep } from '../../lib/session.ts';
+import { draft } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
@@ -43,6 +46,22 @@ import styles from './styles.module.css';
 type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
 
 const CHOOSE = 'Choose…';
+const email = { type: 'email', inputMode: 'email', autoCapitalize: 'none' } as const;
+/** The labels of the text fields, and what helps to fill them in. A field that is not optional is required. */
+const texts = {
+  firstName: { label: 'First name', autoComplete: 'given-name', autoCapitalize: 'words' },
+  middleName: { label: 'Middle name', autoComplete: 'additional-name', autoCapitalize: 'words' },
+  lastName: { label: 'Last name', autoComplete: 'family-name', autoCapitalize: 'words' },
+  personalEmail: { label: 'Personal email', autoComplete: 'email', ...email },
+  schoolEmail: { label: 'School email', autoComplete: 'section-school email', ...email },
+  address1: { label: 'Address line 1', autoComplete: 'address-line1', autoCapitalize: 'words' },
+  address2: { label: 'Address line 2', autoComplete: 'address-line2', autoCapitalize: 'words' },
+  city: { label: 'City', autoComplete: 'address-level2', autoCapitalize: 'words' },
+  zipcode: { label: 'Zipcode', autoComplete: 'postal-code', autoCapitalize: 'characters' },
+  highSchoolName: { label: 'High school name', autoComplete: 'off', autoCapitalize: 'words' },
+} as const;
+const optionalTexts: readonly string[] = ['middleName', 'schoolEmail', 'address2'];
+const gpaOptions = optionsOf(gpaValues);
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 
 /**
@@ -66,24 +85,21 @@ export function DetailsForm({
   const { society } = useSite();
   const fetcher = useFetcher<typeof action>();
   const { revalidate } = useRevalidator();
-  const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
-  const [initialValues, setInitialValues] = useState(initial);
-  const [values, setValues] = useState(initialValues);
+  const asksGuardianConsent = guardianConsent !== null;
+  const form = useForm(initial, (details) =>
+    studentDetailsErrors(details, { currentYear, country: countryRule, asksGuardianConsent }),
+  );
+  const { values, errors, isTouched, refuse } = form;
   const isLoaded = failure === null;
   const [wasLoaded, setWasLoaded] = useState(isLoaded);
   if (isLoaded && !wasLoaded) {
     setWasLoaded(true);
-    if (values === initialValues) {
-      setInitialValues(initial);
-      setValues(initial);
-    }
+    if (!isTouched) form.restart(initial);
   }
-  const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
-  const subdivisions = useSubdivisions(country, attention);
+  const subdivisions = useSubdivisions(country, form.attention);
   const zipQuestion = postcodeQuestion(useSettled(cleanText(values.zipcode)), values);
-  const asksGuardianConsent = guardianConsent !== null;
   const invalidFields = submittedFields.flatMap((field) => {
     const message = errors[field];
     return message ? [{ field, message }] : [];
@@ -94,15 +110,14 @@ export function DetailsForm({
 
   usePrefetch(lazyScreens.membership.load);
   useEffect(() => {
-    if (values !== initialValues) keep('joinDraft', values);
-  }, [values, initialValues]);
+    if (isTouched) draft.keep(values);
+  }, [values, isTouched]);
   useEffect(() => {
     if (!refusal) return;
     const refused = Object.entries(refusal.errors).filter(([name]) => isField(name, asksGuardianConsent));
     if (refused.length === 0) return;
-    setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
-    setAttention((count) => count + 1);
-  }, [refusal, asksGuardianConsent]);
+    refuse(Object.fromEntries(refused));
+  }, [refusal, asksGuardianConsent, refuse]);
   // Whether the server asks for guardian consent although the form does not have the consent's sentence. Either the programme began
   // to ask after the page was loaded, or the contact could not be loaded. In both cases the effect below loads the sentence.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
@@ -111,17 +126,11 @@ export function DetailsForm({
   }, [isSentenceMissing, revalidate]);
 
   /**
-   * Sets the edited fields and removes their errors. Autofill may change several fields at once. While the form is submitted, fields
-   * keep the submitted values: a correction would be shown from then on, but the server would not have it.
+   * While the form is submitted, fields keep the submitted values: a correction would be shown from then on, but the server would
+   * not have it.
    */
   function change(changed: Partial<SubmittedDetails>) {
-    if (busy) return;
-    setValues((now) => ({ ...now, ...changed }));
-    setErrors((now) => {
-      const left = { ...now };
-      for (const name of Object.keys(changed)) delete left[name as SubmittedField];
-      return left;
-    });
+    if (!busy) form.change(changed);
   }
   const common = (name: SubmittedField) => ({ id: name, name, error: errors[name] });
   /** Shows a field in the form in which it will be saved. */
@@ -137,95 +146,50 @@ export function DetailsForm({
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
       change(name === 'country' ? { country: countryOfOption(value), state: '' } : { [name]: value }),
   });
+  const text = (name: keyof typeof texts) => {
+    const optional = optionalTexts.includes(name);
+    return { ...texts[name], ...field(name), optional, required: !optional };
+  };
   const checkbox = (name: Checked) => ({
     ...common(name),
     checked: values[name],
     onChange: ({ target }: ChangeEvent<HTMLInputElement>) => change({ [name]: target.checked }),
   });
-  function applySuggestion(name: 'personalEmail' | 'schoolEmail', email: string) {
-    change({ [name]: email });
-    document.getElementById(name)?.focus();
-  }
+  const emailField = (name: 'personalEmail' | 'schoolEmail') => (
+    <div>
+      <TextField {...text(name)} />
+      <EmailSuggestion
+        typed={values[name]}
+        onTake={(suggestion) => {
+          change({ [name]: suggestion });
+          document.getElementById(name)?.focus();
+        }}
+      />
+    </div>
+  );
   function submit() {
     const details = cleanDetails(values);
-    const found = studentDetailsErrors(details, { currentYear, country: countryRule, asksGuardianConsent });
-    if (!busy) setValues(details);
-    setErrors(found);
-    if (Object.keys(found).length > 0) setAttention((count) => count + 1);
-    else if (!busy) {
-      const { hasGuardianConsent, ...specified } = details;
-      const submitted = { ...specified, ...(asksGuardianConsent && { hasGuardianConsent }) };
-      void fetcher.submit(submitted, { method: 'post', encType: 'application/json' });
-    }
+    if (!busy) form.change(details);
+    if (Object.keys(form.check(details)).length > 0 || busy) return;
+    const { hasGuardianConsent, ...specified } = details;
+    const submitted = { ...specified, ...(asksGuardianConsent && { hasGuardianConsent }) };
+    void fetcher.submit(submitted, { method: 'post', encType: 'application/json' });
   }
 
   return (
-    <form
-      className={styles.form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form className={styles.form} onSubmit={submit}>
       {invitation && <p className={styles.invitation}>{invitation}</p>}
-      <ErrorSummary errors={invalidFields} attention={attention} />
+      <ErrorSummary title="There is a problem" errors={invalidFields} attention={form.attention} />
       {failure && <LoadFailed failure={failure} />}
       <Group title="About you">
         <div className={styles.two}>
-          <TextField
-            {...field('firstName')}
-            label="First name"
-            autoComplete="given-name"
-            autoCapitalize="words"
-            required
-          />
-          <TextField
-            {...field('middleName')}
-            label="Middle name"
-            optional
-            autoComplete="additional-name"
-            autoCapitalize="words"
-          />
+          <TextField {...text('firstName')} />
+          <TextField {...text('middleName')} />
         </div>
-        <TextField
-          {...field('lastName')}
-          label="Last name"
-          autoComplete="family-name"
-          autoCapitalize="words"
-          required
-        />
+        <TextField {...text('lastName')} />
         <div className={styles.two}>
-          <div>
-            <TextField
-              {...field('personalEmail')}
-              label="Personal email"
-              type="email"
-              inputMode="email"
-              autoComplete="email"
-              autoCapitalize="none"
-              required
-            />
-            <EmailSuggestion
-              typed={values.personalEmail}
-              onTake={(email) => applySuggestion('personalEmail', email)}
-            />
-          </div>
-          <div>
-            <TextField
-              {...field('schoolEmail')}
-              label="School email"
-              optional
-              type="email"
-              inputMode="email"
-              autoComplete="section-school email"
-              autoCapitalize="none"
-            />
-            <EmailSuggestion
-              typed={values.schoolEmail}
-              onTake={(email) => applySuggestion('schoolEmail', email)}
-            />
-          </div>
+          {emailField('personalEmail')}
+          {emailField('schoolEmail')}
         </div>
       </Group>
       <Group title="Where you live">
@@ -239,32 +203,14 @@ export function DetailsForm({
         />
         {values.country !== '' && values.country !== DEFAULT_COUNTRY && (
           <Note>
-            You will pay in US dollars. {CARDS_ACCEPTED} If you have no such card, write to{' '}
-            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> before you go on.
+            You will pay in US dollars. {CARDS_ACCEPTED} If you have no such card, write to <SupportEmail />{' '}
+            before you go on.
           </Note>
         )}
-        <TextField
-          {...field('address1')}
-          label="Address line 1"
-          autoComplete="address-line1"
-          autoCapitalize="words"
-          required
-        />
-        <TextField
-          {...field('address2')}
-          label="Address line 2"
-          optional
-          autoComplete="address-line2"
-          autoCapitalize="words"
-        />
+        <TextField {...text('address1')} />
+        <TextField {...text('address2')} />
         <div className={styles.place}>
-          <TextField
-            {...field('city')}
-            label="City"
-            autoComplete="address-level2"
-            autoCapitalize="words"
-            required
-          />
+          <TextField {...text('city')} />
           {subdivisions === 'loading' || (subdivisions && subdivisions.length > 0) ? (
             <SelectField
               key={country?.name}
@@ -272,7 +218,7 @@ export function DetailsForm({
               label="State/Province"
               autoComplete="address-level1"
               placeholder={subdivisions === 'loading' ? 'Loading…' : CHOOSE}
-              options={subdivisions === 'loading' ? [] : namesOf(subdivisions)}
+              options={subdivisions === 'loading' ? [] : optionsOf(namesOf(subdivisions))}
               required
             />
           ) : (
@@ -288,38 +234,26 @@ export function DetailsForm({
             />
           )}
           <div>
-            <TextField
-              {...field('zipcode')}
-              label="Zipcode"
-              autoComplete="postal-code"
-              autoCapitalize="characters"
-              required
-            />
+            <TextField {...text('zipcode')} />
             <FieldQuestion>{zipQuestion && <span>{zipQuestion}</span>}</FieldQuestion>
           </div>
         </div>
       </Group>
       <Group title="Your school">
-        <TextField
-          {...field('highSchoolName')}
-          label="High school name"
-          autoComplete="off"
-          autoCapitalize="words"
-          required
-        />
+        <TextField {...text('highSchoolName')} />
         <div className={styles.short}>
           <SelectField
             {...field('highSchoolGraduationYear')}
             label="Graduation year"
             placeholder={CHOOSE}
-            options={graduationYears(currentYear)}
+            options={optionsOf(graduationYears(currentYear))}
             required
           />
           <SelectField
             {...field('highSchoolGpa')}
             label="High school GPA"
             placeholder={CHOOSE}
-            options={gpaValues}
+            options={gpaOptions}
             required
           />
         </div>
@@ -354,15 +288,17 @@ export function DetailsForm({
           Save
         </Button>
         {hasErrors && (
-          <p className={ui.hint} id="unsaved">
-            {`${invalidFields.length === 1 ? 'One answer is' : `${invalidFields.length} answers are`} missing or not right yet: they are marked above, and listed at the top.`}
-          </p>
+          <Hint id="unsaved">
+            {invalidFields.length === 1
+              ? 'One answer is missing or not right yet: they are marked above, and listed at the top.'
+              : `${invalidFields.length} answers are missing or not right yet: they are marked above, and listed at the top.`}
+          </Hint>
         )}
-        <div className={ui.foot}>
+        <Foot>
           <StartOver />
-        </div>
+        </Foot>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Bone } from '#ui/Skeleton.tsx';
 import { Card } from '../../components/Card.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
-import { Bone } from '../../components/Skeleton.tsx';
 import styles from './styles.module.css';
 
 /** A skeleton of the form, with the form's size. */
@@ -15,17 +15,17 @@ export function Placeholder() {
         {[2, 4, 2].map((rows, group) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves
           <div className={styles.group} key={group}>
-            <Bone className={styles.boneTitle} />
+            <Bone style={{ width: '10rem', height: '1.65rem', marginBottom: '0.5rem' }} />
             {Array.from({ length: rows }, (_, row) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves
               <div key={row}>
-                <Bone className={styles.boneLabel} />
-                <Bone className={styles.boneInput} />
+                <Bone style={{ width: '7rem', height: '1rem', marginBottom: '0.625rem' }} />
+                <Bone style={{ height: '3rem', borderRadius: 'var(--radius-m)' }} />
               </div>
             ))}
           </div>
         ))}
-        <Bone className={styles.boneInput} />
+        <Bone style={{ height: '3rem', borderRadius: 'var(--radius-m)' }} />
       </div>
     </Card>
   );

@@ -1,4 +1,5 @@
 import { type ActionFunctionArgs, redirect, type ShouldRevalidateFunctionArgs } from 'react-router';
+import { ApiError, messageOf } from '#client/failures.ts';
 import { screens } from '#core/navigation.ts';
 import {
   DETAILS_NOT_ACCEPTED,
@@ -7,7 +8,7 @@ import {
   NO_SESSION_FOR_MEMBERSHIP,
 } from '#core/sentences.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { raiseToast } from '../../lib/toasts.ts';
 

@@ -1,10 +1,10 @@
+import type { Outcome } from '#client/failures.ts';
 import type { Answered } from '#contract/schemas.ts';
 import { fallback } from '#core/sentences.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
-import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { findCountry, subdivisionsOf } from '../../lib/countries.ts';
-import { recall } from '../../lib/session.ts';
+import { draft } from '../../lib/session.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { noPlace, type Place } from './prefill.ts';
 
@@ -24,7 +24,7 @@ export async function loader(): Promise<{
   // Only a contact without a country gets the default one (specification, section 2).
   const given = ('data' in contact && contact.data.country) || DEFAULT_COUNTRY;
   const country = findCountry(given);
-  const drafted = findCountry(recall<StudentDetails>('joinDraft')?.country ?? '');
+  const drafted = findCountry(draft.recall()?.country ?? '');
   const [subdivisions] = await Promise.all([
     country && subdivisionsOf(country),
     drafted && subdivisionsOf(drafted),

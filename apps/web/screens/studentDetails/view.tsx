@@ -1,15 +1,13 @@
-import { Link, useLoaderData } from 'react-router';
+import { useLoaderData } from 'react-router';
 import { screens, screenTitles } from '#core/navigation.ts';
-import type { SubmittedDetails } from '#core/studentDetails.ts';
+import { PageHeading } from '#ui/PageHeading.tsx';
 import { Card } from '../../components/Card.tsx';
+import { BackLink, Foot } from '../../components/Foot.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { ProveYourself } from '../../components/ProveYourself.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
-import { recall } from '../../lib/session.ts';
+import { draft } from '../../lib/session.ts';
 import type { ToProve } from '../../lib/toProve.ts';
 import { DetailsForm } from './DetailsForm.tsx';
 import type { loader } from './loader.ts';
@@ -33,7 +31,7 @@ export function Component() {
         <DetailsForm
           invitation={('data' in contact && contact.data.invitation) || null}
           guardianConsent={guardianConsent?.sentence ?? null}
-          initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
+          initial={{ ...known, hasGuardianConsent, ...draft.recall() }}
           unread={unread}
           failure={'kind' in contact ? contact : null}
         />
@@ -47,16 +45,12 @@ const STUDENT_ALONE = 'Only the student can see these details. If that is you, p
 /** Shown to the holder of a checkout link, who may be a parent, in place of the student's details. */
 function ProveFirst(toProve: ToProve) {
   return (
-    <Card>
-      <PageHeading title={screenTitles.studentDetails} />
+    <Card title={screenTitles.studentDetails}>
       <ProveYourself {...toProve} lead={STUDENT_ALONE} to={screens.studentDetails} />
-      <div className={ui.foot}>
-        <Link className={ui.plain} to={screens.checkout}>
-          <Icon name="arrowLeft" size={18} />
-          Back to checkout
-        </Link>
+      <Foot>
+        <BackLink to={screens.checkout}>Back to checkout</BackLink>
         <StartOver />
-      </div>
+      </Foot>
     </Card>
   );
 }

@@ -2,9 +2,9 @@ import { PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js'
 import type { Stripe, StripeElements } from '@stripe/stripe-js';
 import { useEffect, useRef, useState } from 'react';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
-import { Button } from '../../components/Button.tsx';
-import { CardElements } from '../../components/CardElements.tsx';
-import { cardOptions } from '../../components/cardOptions.ts';
+import { Button } from '#ui/Button.tsx';
+import { Form } from '#ui/Form.tsx';
+import { CardElements, cardOptions } from '../../components/CardElements.tsx';
 import styles from './styles.module.css';
 
 /** The form's id. The submit button refers to it, because the button is outside the form, beside Skip. */
@@ -32,7 +32,7 @@ export function OtherCard(props: Props) {
           Another card
         </h3>
         <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
-          {`Use ${props.saved ?? 'the saved card'}`}
+          {props.saved ? `Use ${props.saved}` : 'Use the saved card'}
         </Button>
       </div>
       <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>
@@ -60,15 +60,7 @@ function CardForm({
   }
 
   return (
-    <form
-      id={OTHER_CARD}
-      noValidate
-      className={ready ? undefined : styles.unloadedForm}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void pay();
-      }}
-    >
+    <Form id={OTHER_CARD} className={ready ? undefined : styles.unloadedForm} onSubmit={pay}>
       <PaymentElement
         options={cardOptions}
         onLoadError={onLoadError}
@@ -77,6 +69,6 @@ function CardForm({
           onReady();
         }}
       />
-    </form>
+    </Form>
   );
 }

@@ -1,8 +1,7 @@
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Bone, Bones } from '#ui/Skeleton.tsx';
 import { Card } from '../../components/Card.tsx';
-import { Crest } from '../../components/Crest.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { Bone } from '../../components/Skeleton.tsx';
-import ui from '../../components/ui.module.css';
+import { Hero } from '../../components/Hero.tsx';
 import styles from './styles.module.css';
 
 /** A skeleton of the offer, with the offer's size. */
@@ -12,21 +11,15 @@ export function Placeholder() {
       <div role="status" aria-busy="true" data-waiting>
         <PageHeading title="Upgrade Membership" className="sr" />
         <span className="sr">Loading…</span>
-        <div className={styles.celebration}>
-          <Crest large />
-          <Bone className={styles.boneHeading} />
-          <Bone className={styles.boneLead} />
-        </div>
+        <Hero>
+          <Bone style={{ width: 'min(20rem, 80%)', height: '2.5rem' }} />
+          <Bone style={{ width: 'min(26rem, 95%)', height: '1.5rem', marginTop: '0.75rem' }} />
+        </Hero>
         <div className={styles.offer}>
-          <Bone className={styles.boneHeading} />
-          <div className={`${ui.ticks} ${styles.features}`}>
-            <Bone />
-            <Bone />
-            <Bone />
-            <Bone />
-          </div>
-          <Bone className={styles.boneTerms} />
-          <Bone className={styles.boneButton} />
+          <Bone style={{ width: 'min(20rem, 80%)', height: '2.5rem' }} />
+          <Bones count={4} className={styles.features} />
+          <Bone style={{ height: '6rem', marginBottom: '1.25rem' }} />
+          <Bone style={{ height: '3.25rem' }} />
         </div>
       </div>
     </Card>

@@ -2,9 +2,9 @@ import type { Stripe, StripeElements } from '@stripe/stripe-js';
 import type { Answered } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { BANK_DECIDES, UPGRADE_FAILED } from '#core/sentences.ts';
+import { poll } from '#ui/poll.ts';
 import { call } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
-import { poll } from '../../lib/poll.ts';
 import { theSite } from '../../lib/site.ts';
 
 /** The upgrade on the screen. `amount` is in cents. `paymentIntent` is the intent that paid for the membership. */

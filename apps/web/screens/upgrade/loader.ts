@@ -1,10 +1,11 @@
 import { type LoaderFunctionArgs, replace } from 'react-router';
+import type { Outcome } from '#client/failures.ts';
 import type { Answered } from '#contract/schemas.ts';
 import { linkQuery } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { loadCleaner } from '../../components/Purified.tsx';
-import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 
 type Answer = Answered<'getUpgradeDetails'>;
 

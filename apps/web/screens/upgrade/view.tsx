@@ -1,19 +1,22 @@
 import { useEffect, useRef, useState } from 'react';
-import { Link, useLoaderData, useNavigate, useRevalidator } from 'react-router';
+import { useLoaderData, useNavigate, useRevalidator } from 'react-router';
+import { ApiError, type LoadFailure, messageOf } from '#client/failures.ts';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
-import { Alert } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Lead, Ticks } from '#ui/Text.tsx';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
-import { Crest } from '../../components/Crest.tsx';
+import { Hero } from '../../components/Hero.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
 import { RefundNote } from '../../components/RefundNote.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
-import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
+import { call } from '../../lib/api.ts';
+import { cardName } from '../../lib/cardName.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
@@ -42,9 +45,9 @@ function Failure({ failure }: { failure: LoadFailure }) {
     <>
       <PageHeading title="Upgrade Membership" />
       <LoadFailed failure={{ ...failure, message: `Error: ${failure.message}` }}>
-        <Link className={ui.plain} to={screens.congratulations}>
+        <ButtonLink variant="plain" to={screens.congratulations}>
           Continue without the upgrade
-        </Link>
+        </ButtonLink>
       </LoadFailed>
     </>
   );
@@ -67,7 +70,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   const amount = fromPrice(option.price);
-  const saved = details.card ? `${details.card.brand} ending ${details.card.last4}` : null;
+  const saved = details.card ? cardName(details.card) : null;
 
   async function upgrade(buy: (purchase: Purchase) => Promise<Bought>) {
     if (isWorking.current) return;
@@ -108,21 +111,20 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
 
   return (
     <>
-      <header className={styles.celebration}>
-        <Crest large />
+      <Hero isLarge>
         <PageHeading title="Upgrade Membership">{details.congratulationsHeader}</PageHeading>
-        <p className={ui.lead}>{details.congratulationsSubheader}</p>
-      </header>
+        <Lead>{details.congratulationsSubheader}</Lead>
+      </Hero>
       <section className={styles.offer} aria-labelledby="offer">
         <h2 id="offer">{details.upgradeHeader}</h2>
         <p className={styles.sub}>{details.upgradeSubheader}</p>
-        <ul className={`${ui.ticks} ${styles.features}`}>
+        <Ticks className={styles.features}>
           {details.features.map(({ id, description }) => (
             <li key={id}>
               <PurifiedHtml html={description} />
             </li>
           ))}
-        </ul>
+        </Ticks>
         <dl className={styles.terms}>
           <div>
             <dt>{option.name}</dt>

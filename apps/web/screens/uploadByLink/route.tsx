@@ -1,13 +1,18 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
-import { Note } from '../../components/Alert.tsx';
+import { Note } from '#ui/Alert.tsx';
+import { Lead, Stack } from '#ui/Text.tsx';
+import type { Send } from '#ui/UploadArea.tsx';
 import { Card } from '../../components/Card.tsx';
+import {
+  DocumentUpload,
+  type UploadedDocument,
+  UploadedDocuments,
+} from '../../components/DocumentUpload.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
-import ui from '../../components/ui.module.css';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
 /** Checks whether the link is valid. The server's answer contains nothing else about the join. */
@@ -23,31 +28,30 @@ export async function loader({ params }: LoaderFunctionArgs): Promise<{
 export function Component() {
   const { fault } = useLoaderData() as Awaited<ReturnType<typeof loader>>;
   const { token = '' } = useParams();
-  const [sent, setSent] = useState<UploadedFile[]>([]);
+  const [sent, setSent] = useState<UploadedDocument[]>([]);
   const send: Send = async (file, onProgress, signal) => {
     await upload('uploadByLink', { params: { token }, file, onProgress, signal });
     setSent((files) => [...files, { name: file.name, size: file.size }]);
   };
   return (
-    <Card>
-      <PageHeading title="Upload Transcript" />
+    <Card title="Upload Transcript">
       {fault ? (
         <LoadFailed failure={fault} />
       ) : (
         <>
-          <p className={ui.lead}>
+          <Lead>
             Photograph your transcript, or your test scores, with this phone. All of the page should be in the
             picture, and every line readable.
-          </p>
-          <UploadArea documentName="transcript" send={send} />
-          <UploadedList files={sent} />
+          </Lead>
+          <DocumentUpload document="transcript" send={send} />
+          <UploadedDocuments files={sent} />
           {sent.length > 0 && (
-            <div className={ui.stack}>
+            <Stack>
               <Note>
                 It has arrived. Go on at your computer, where it is listed now. You can close this window, or
                 send another page.
               </Note>
-            </div>
+            </Stack>
           )}
         </>
       )}

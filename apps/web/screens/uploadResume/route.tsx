@@ -3,12 +3,13 @@ import { useLocation, useParams } from 'react-router';
 import { linkQuery } from '#core/linkQuery.ts';
 import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
 import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Lead, Stack } from '#ui/Text.tsx';
+import type { Send } from '#ui/UploadArea.tsx';
 import { Card } from '../../components/Card.tsx';
-import { Icon } from '../../components/icons.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { Refused, type Send, UploadArea } from '../../components/UploadArea.tsx';
-import ui from '../../components/ui.module.css';
+import { DocumentUpload, Refused } from '../../components/DocumentUpload.tsx';
 import { signatureOf } from '../../lib/signature.ts';
 import { upload } from '../../lib/upload.ts';
 import styles from './styles.module.css';
@@ -41,15 +42,14 @@ export function Component() {
     setThanks(true);
   };
   return (
-    <Card>
-      <PageHeading title="Upload Your Resume" />
-      <p className={ui.lead}>Mentors and scholarship committees read it together with your membership.</p>
+    <Card title="Upload Your Resume">
+      <Lead>Mentors and scholarship committees read it together with your membership.</Lead>
       {contactId ? (
-        <UploadArea documentName="resume" send={send} onLeftOut={setLeftOut} />
+        <DocumentUpload document="resume" send={send} onLeftOut={setLeftOut} />
       ) : (
-        <div className={ui.stack}>
+        <Stack>
           <Alert>{NO_CONTACT_ID}</Alert>
-        </div>
+        </Stack>
       )}
     </Card>
   );

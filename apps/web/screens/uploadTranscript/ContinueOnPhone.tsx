@@ -1,12 +1,13 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import type { Data } from '#contract/schemas.ts';
 import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
-import { Alert } from '../../components/Alert.tsx';
-import { Button } from '../../components/Button.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { Icon } from '#ui/icons.tsx';
+import { usePoll } from '#ui/usePoll.ts';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
-import { Icon } from '../../components/screenIcons.tsx';
-import { call, messageOf } from '../../lib/api.ts';
-import { poll } from '../../lib/poll.ts';
+import { call } from '../../lib/api.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';
 
@@ -35,34 +36,36 @@ export function ContinueOnPhone({
   onDocuments: (documents: Documents) => boolean;
 }) {
   const [shown, setShown] = useState<Shown | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
   const [arrived, setArrived] = useState<string | null>(null);
   const heading = useId();
+  const { busy, fault, attempt, fail } = useAttempt<'show'>(FAILED);
 
-  async function show() {
-    setBusy(true);
-    setError(null);
-    setArrived(null);
-    try {
+  const show = () =>
+    attempt('show', async () => {
+      setArrived(null);
       const { path } = await call('createUploadLink', { params: { uuid }, body: {}, quiet: true });
       const until = Date.now() + UPLOAD_LINK_MINUTES * 60_000;
       const address = location.origin + path;
       setShown({ address, until, code: await qrCode(address) });
-    } catch (failure) {
-      setError(messageOf(failure, FAILED));
-    }
-    setBusy(false);
-  }
+    });
 
-  useDocumentPolling(shown?.until ?? null, uuid, (documents, hasExpired) => {
+  // The last poll comes after the code has expired: a phone may have uploaded while this computer slept.
+  usePoll(shown !== null, POLL_INTERVAL_MS, async (signal) => {
+    const hasExpired = Date.now() > shown!.until;
+    const asked = call('getDocuments', { params: { uuid }, quiet: true, signal });
+    const documents = await asked.then(
+      (answer) => answer.documents,
+      () => [],
+    );
+    if (signal.aborted) return true;
     if (onDocuments(documents)) {
       setShown(null);
       setArrived(documents.at(-1)!.name);
     } else if (hasExpired) {
       setShown(null);
-      setError('The code has expired. You can show a new one.');
+      fail('show', 'The code has expired. You can show a new one.');
     }
+    return hasExpired;
   });
 
   return (
@@ -86,12 +89,12 @@ export function ContinueOnPhone({
         ) : (
           <>
             <p>Is it on paper? Photograph it with your phone, and go on here.</p>
-            {error && <Alert>{error}</Alert>}
+            {fault && <Alert>{fault.message}</Alert>}
             <Button
               variant="second"
               className={styles.show}
-              busy={busy && 'One moment…'}
-              onClick={() => void show()}
+              busy={busy !== null && 'One moment…'}
+              onClick={show}
             >
               Show the code
             </Button>
@@ -126,43 +129,7 @@ function CopyableAddress({ address }: { address: string }) {
         <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
         <span>{outcome === 'copied' ? 'Copied' : 'Copy address'}</span>
       </Button>
-      {outcome === 'failed' && <CopyByHand noun="address" text={address} />}
+      {outcome === 'failed' && <CopyByHand what="address" text={address} />}
     </div>
   );
-}
-
-/**
- * Polls for documents while the page is visible, and a last time after `until` (ms since 1970): a phone may have uploaded while this
- * computer slept. A failed poll has no documents. Does not poll if `until` is null.
- */
-function useDocumentPolling(
-  until: number | null,
-  uuid: string,
-  onDocuments: (documents: Documents, hasExpired: boolean) => void,
-) {
-  const latest = useRef(onDocuments);
-  latest.current = onDocuments;
-  useEffect(() => {
-    if (until === null) return;
-    const ended = new AbortController();
-    const { signal } = ended;
-    async function ask(tries: number): Promise<boolean> {
-      if (tries === 0 || document.visibilityState !== 'visible') return false;
-      const hasExpired = Date.now() > until!;
-      const asked = call('getDocuments', { params: { uuid }, quiet: true, signal });
-      const documents = await asked.then(
-        (answer) => answer.documents,
-        () => [],
-      );
-      if (!signal.aborted) latest.current(documents, hasExpired);
-      return hasExpired;
-    }
-    void poll(
-      ask,
-      (hasExpired) => hasExpired,
-      () => POLL_INTERVAL_MS,
-      { signal, page: document },
-    );
-    return () => ended.abort();
-  }, [until, uuid]);
 }

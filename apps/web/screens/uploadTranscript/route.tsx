@@ -1,22 +1,29 @@
 import { useRef, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
+import { ifOffered, type LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert } from '#ui/Alert.tsx';
+import { Lead, Stack } from '#ui/Text.tsx';
+import type { Send } from '#ui/UploadArea.tsx';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
+import {
+  DocumentUpload,
+  type UploadedDocument,
+  UploadedDocuments,
+} from '../../components/DocumentUpload.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
-import ui from '../../components/ui.module.css';
-import { call, ifOffered, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
+import { SupportEmail } from '../../components/Support.tsx';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
-import { useSite } from '../../lib/site.ts';
 import { upload } from '../../lib/upload.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import { ContinueOnPhone } from './ContinueOnPhone.tsx';
+import styles from './styles.module.css';
 
 /** What is known of the join's documents; null if it could not be loaded or is not offered. */
 interface Loaded {
@@ -38,11 +45,10 @@ export async function loader(): Promise<Loaded> {
 }
 
 export function Component() {
-  const { society } = useSite();
   const { uuid, known, lost } = useLoaderData<typeof loader>();
   const { documents, rejection, hasEnded } = known ?? { documents: [], rejection: null, hasEnded: false };
   usePrefetch(lazyScreens.congratulations.load);
-  const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
+  const [uploaded, setUploaded] = useState<UploadedDocument[]>(documents);
   /** How many documents are listed. */
   const count = useRef(documents.length);
   const isSending = useRef(false);
@@ -57,7 +63,7 @@ export function Component() {
     }
   };
   /** Lists the documents if the phone has sent one. While this page sends a file, the server may list that file already. */
-  const takeFromPhone = (now: readonly UploadedFile[]) => {
+  const takeFromPhone = (now: readonly UploadedDocument[]) => {
     if (isSending.current || now.length <= count.current) return false;
     count.current = now.length;
     setUploaded([...now]);
@@ -68,33 +74,32 @@ export function Component() {
   const message =
     rejection && uploaded.length === 0 ? rejection.message : hasEnded ? TRANSCRIPT_NOT_NEEDED : null;
   return (
-    <Card>
-      <PageHeading title="Upload Transcript" />
+    <Card title="Upload Transcript">
       {isTaken && (
-        <p className={ui.lead}>
+        <Lead>
           One last step: a recent transcript, or your test scores, so that we can confirm that you are
           eligible. A clear photo will do.
-        </p>
+        </Lead>
       )}
       {message && (
-        <div className={ui.stack}>
+        <Stack>
           <Alert>{message}</Alert>
-        </div>
+        </Stack>
       )}
-      {isTaken && <UploadArea documentName="transcript" send={send} />}
-      <UploadedList files={uploaded} />
+      {isTaken && <DocumentUpload document="transcript" send={send} />}
+      <UploadedDocuments files={uploaded} />
       {uploaded.length > 0 && (
-        <p className={ui.onward}>
-          <Link className={`${ui.button} ${ui.full}`} to={screens.congratulations}>
+        <p className={styles.onward}>
+          <ButtonLink full to={screens.congratulations}>
             Continue
-          </Link>
+          </ButtonLink>
         </p>
       )}
       {isTaken && known && <ContinueOnPhone uuid={uuid} onDocuments={takeFromPhone} />}
       {uploaded.length === 0 && isTaken && (
-        <p className={ui.later}>
-          Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
-          within {PROOF_DUE_DAYS} days and <Link to={screens.congratulations}>go on without it</Link>.
+        <p className={styles.later}>
+          Not at hand? Email it to <SupportEmail /> within {PROOF_DUE_DAYS} days and{' '}
+          <Link to={screens.congratulations}>go on without it</Link>.
         </p>
       )}
     </Card>

@@ -7,16 +7,17 @@ import {
   useNavigation,
   useParams,
 } from 'react-router';
+import type { LoadFailure } from '#client/failures.ts';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { parseMemberNumber, verifyPath } from '#core/memberNumber.ts';
-import { Button } from '../../components/Button.tsx';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
-import { TextField } from '../../components/Field.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { call, outcomeOf } from '../../lib/api.ts';
 import { useSite } from '../../lib/site.ts';
 import styles from './styles.module.css';
 

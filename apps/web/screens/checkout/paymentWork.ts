@@ -1,0 +1,100 @@
+import type { Stripe, StripeElements } from '@stripe/stripe-js';
+import { ApiError, ifOffered, messageOf } from '#client/failures.ts';
+import { within } from '#client/within.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { call } from '../../lib/api.ts';
+import type { Payment, PaymentEvent, Wanted } from './payment.ts';
+
+export const NOT_UPDATED =
+  'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
+
+export interface CardForm {
+  stripe: Stripe;
+  elements: StripeElements;
+}
+
+/** The ways in which a payment leads on within the app. */
+export interface Ways {
+  reload: () => Promise<void>;
+  goTo: (path: string) => Promise<void> | void;
+}
+
+/** Does what the present stage is for. Without a card form nothing can be confirmed. Resolves with the event that ends the stage; null if none does. */
+export async function workOf(
+  { stage, attempt, wanted, goOn }: Payment,
+  form: CardForm | null,
+  { reload, goTo }: Ways,
+): Promise<PaymentEvent | null> {
+  switch (stage) {
+    case 'ready':
+      return null;
+    case 'checking': {
+      const { error } = await form!.elements.submit();
+      return { type: 'checked', attempt, fault: error ? (error.message ?? fallback.payment) : null };
+    }
+    case 'beginning':
+      return { type: 'begun', attempt, refusal: await begin(wanted!) };
+    case 'confirming':
+      return { type: 'refused', attempt, ...(await confirm(form)) };
+    case 'releasing':
+      return { type: 'released', attempt, ...(await release(wanted!)) };
+    case 'reloading':
+      await reload();
+      return { type: 'reloaded', attempt };
+    case 'leaving':
+      await goTo(goOn!);
+      return null;
+  }
+}
+
+async function begin({ uuid, ...body }: Wanted) {
+  try {
+    // A server without this call charges the amount of its last intent, which is the total on the screen.
+    await ifOffered(call('beginPayment', { params: { uuid }, body, quiet: 'perhaps_paid' }), null);
+    return null;
+  } catch (error) {
+    const { status, code, message, errors } = error instanceof ApiError ? error : ({} as Partial<ApiError>);
+    if (code === 'perhaps_paid') return { kind: 'question' as const, text: message!, isOld: false };
+    if (status === 409)
+      return { kind: 'changed' as const, text: messageOf(error, 'Your order has changed.'), isOld: false };
+    // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
+    const isOld = errors?.hasGuardianConsent !== undefined;
+    return { kind: 'error' as const, text: messageOf(error, fallback.payment), isOld };
+  }
+}
+
+/** Resolves only if the provider refuses the payment. Otherwise it leads the browser away. */
+async function confirm(form: CardForm | null) {
+  try {
+    const { stripe, elements } = form!;
+    const { error } = await stripe.confirmPayment({
+      elements,
+      confirmParams: { return_url: window.location.origin + screens.postPayment },
+    });
+    const isOver = error.type === 'card_error' || error.type === 'validation_error';
+    return { sentence: error.message ?? fallback.payment, isOver };
+  } catch (cause) {
+    console.error(cause);
+    return { sentence: fallback.payment, isOver: false };
+  }
+}
+
+async function release({ uuid }: Wanted) {
+  try {
+    return await call('releasePayment', { params: { uuid }, body: {} });
+  } catch {
+    return { state: null, goOn: null };
+  }
+}
+
+/** Makes the card form get the new total of its intent; what is typed stays. Resolves with whether that failed. */
+export async function updateTotal(form: CardForm | null): Promise<boolean> {
+  if (!form) return false;
+  const failure = await within(() => form.elements.fetchUpdates()).then(
+    ({ error }) => error,
+    (cause: unknown) => cause,
+  );
+  if (failure) console.error(NOT_UPDATED, failure);
+  return failure !== undefined;
+}

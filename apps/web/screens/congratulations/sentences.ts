@@ -1,0 +1,98 @@
+import type { Data } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
+import type { MembershipStanding } from '#core/refunds.ts';
+import { filled } from '#ui/filled.ts';
+import type { ToProve } from '../../lib/toProve.ts';
+
+export type Welcome = Data<'getWelcome'> & { toProve: ToProve | null };
+
+interface Ending {
+  title: string;
+  text: string;
+  /** The text for a member whose name is known. */
+  toMember: string;
+}
+
+const HAS_ENDED: Ending = {
+  title: '{name} ended',
+  text: 'Your {name} has ended.',
+  toMember: '{firstName}, your {name} has ended.',
+};
+/** The texts about an ended membership, by the membership's standing. */
+const endings: Partial<Record<MembershipStanding, Ending>> = {
+  refunded: {
+    title: '{name} refunded',
+    text: 'Your {name} was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
+    toMember:
+      '{firstName}, your {name} was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
+  },
+  charged_back: {
+    title: '{name} ended',
+    text: 'Your {name} has ended, because the bank of your card took its payment back.',
+    toMember: '{firstName}, your {name} has ended, because the bank of your card took its payment back.',
+  },
+  void: {
+    title: '{name} not in effect',
+    text: 'Your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+    toMember:
+      '{firstName}, your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+  },
+};
+
+/** Returns the heading and the text about an ended membership with this name. */
+export function endingOf(standing: MembershipStanding, name: string, firstName: string | null) {
+  const { title, text, toMember } = endings[standing] ?? HAS_ENDED;
+  return {
+    title: filled(title, { name }),
+    text: firstName ? filled(toMember, { firstName, name }) : filled(text, { name }),
+  };
+}
+
+/** Says who is a member now. With `toProve` the page's user is not known to be the member. */
+export function newMember({ toProve, firstName }: Welcome, society: string): string {
+  if (toProve)
+    return firstName
+      ? `${firstName} is now a member of ${society}.`
+      : `The student is now a member of ${society}.`;
+  return firstName
+    ? `${firstName}, you are now a member of ${society}.`
+    : `You are now a member of ${society}.`;
+}
+
+/** Says to whom the emails go if the page's user is not known to be the member; otherwise null. */
+export function emailsGoTo({ toProve, firstName }: Welcome): string | null {
+  if (!toProve) return null;
+  return firstName ? `These emails go to ${firstName}.` : 'These emails go to the member.';
+}
+
+/** For each cause: the payment is with staff, refunded, or being refunded. */
+const refunds = {
+  other_amount: [
+    'A payment of {amount}, which was not the amount of your order, was received and has not been refunded yet: we look into it and write to you.',
+    'A payment of {amount}, which was not the amount of your order, was received and has been refunded in full.',
+    'A payment of {amount}, which was not the amount of your order, was received and is being refunded in full.',
+  ],
+  join: [
+    'A second payment of {amount} for this membership was received and has not been refunded yet: we look into it and write to you.',
+    'A second payment of {amount} for this membership was received and has been refunded in full.',
+    'A second payment of {amount} for this membership was received and is being refunded in full.',
+  ],
+  upgrade: [
+    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has not been refunded yet: we look into it and write to you.',
+    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has been refunded in full.',
+    'A payment of {amount} for an upgrade, which could not be sold any more, was received and is being refunded in full.',
+  ],
+} as const;
+
+/** Says what became of a payment that bought nothing. */
+export function noteOfRefund({
+  kind,
+  why,
+  amount,
+  isReturned,
+  isWithStaff,
+}: Welcome['refunded'][number]): string {
+  const [withStaff, returned, returning] = refunds[why === 'other_amount' ? why : kind];
+  const text = isWithStaff ? withStaff : isReturned ? returned : returning;
+  return filled(text, { amount: displayPrice(amount) });
+}

@@ -1,0 +1,13 @@
+import { sharedValue } from '#ui/sharedValue.ts';
+import { PageLoader } from '../../components/PageLoader.tsx';
+
+/** Whether the bank has taken so long that the page says why it waits. */
+export const bankIsSlow = sharedValue(false);
+
+/** Shown while the loader waits for the payment's outcome. */
+export function Placeholder() {
+  const text = bankIsSlow.use()
+    ? 'Your bank is still deciding on this payment. This page goes on by itself…'
+    : 'Confirming your payment…';
+  return <PageLoader title="Payment" text={text} isTitleShown />;
+}

@@ -1,0 +1,146 @@
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import type { Answered, Body, Failure, Params } from '#contract/schemas.ts';
+import { NO_ANSWER, type ToastText, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { ApiError, failureOf, NotOffered, type Outcome, Unsent } from './failures.ts';
+import { readAnswer } from './readAnswer.ts';
+import { Late, within } from './within.ts';
+
+/** What a failed call shows. `reference` is that of a server failure, by which staff find it in the log (`Failure['reference']`). */
+export interface FailureToast extends ToastText {
+  reference?: string | undefined;
+}
+
+/** What a web app gives to its client. */
+export interface Surroundings {
+  /** Returns the origin of the API; '' for the page's own. */
+  apiUrl: () => string;
+  showFailure: (toast: FailureToast) => void;
+  /** Returns what a loader throws so that the app goes to another of its paths. */
+  redirectTo: (path: string) => unknown;
+}
+
+export interface Loudness {
+  /**
+   * Whether a loader makes the call. If the server then answers that the session continues on another screen, no toast is shown,
+   * since the loader redirects to that screen.
+   */
+  loading?: boolean | undefined;
+  /**
+   * The failures for which no toast is shown. With `true`, these are all failures (specification, section 8, payment return).
+   * With an HTTP status or a `code`, these are the failures with that status or code, which the screen handles itself. A 503 with
+   * a sentence never shows a toast: every screen shows the sentence, and most try again by themselves.
+   */
+  quiet?: boolean | number | Failure['code'] | undefined;
+  /** Aborts the request. An aborted request shows no toast. */
+  signal?: AbortSignal | undefined;
+}
+
+export type CallOptions<Name extends CallName> = (Params<Name> extends Record<string, never>
+  ? { params?: undefined }
+  : { params: Params<Name> }) &
+  (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) &
+  Loudness;
+
+type Arguments<Name extends CallName> =
+  Record<string, never> extends Omit<CallOptions<Name>, keyof Loudness>
+    ? [options?: CallOptions<Name>]
+    : [options: CallOptions<Name>];
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Makes the functions with which an app calls the server. */
+export function createClient({ apiUrl, showFailure, redirectTo }: Surroundings) {
+  const urlOf = (name: CallName, params?: Record<string, string>) => apiUrl() + pathOf(name, params);
+
+  /** Awaits a call. If it fails, shows the failure's toast (specification, section 8), unless the options suppress it. */
+  async function reporting<T>(calling: Promise<T>, options: Loudness): Promise<T> {
+    try {
+      return await calling;
+    } catch (error) {
+      const toast = toastOf(error, options);
+      if (toast) showFailure(toast);
+      throw error;
+    }
+  }
+
+  /** Makes a call of the contract and returns its `data`. A failure throws `ApiError` or `Unsent` and shows a toast. */
+  function call<Name extends CallName>(name: Name, ...[options]: Arguments<Name>): Promise<Answered<Name>> {
+    const { params, body, ...loudness } = (options ?? {}) as Loudness & {
+      params?: Record<string, string>;
+      body?: unknown;
+    };
+    return reporting(send(name, urlOf(name, params), body, loudness.signal), loudness);
+  }
+
+  /**
+   * Awaits a loader's data, and turns a failure into data that the screen can show. If the server says that the session continues
+   * on another screen, throws a redirect to that screen.
+   */
+  async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
+    try {
+      return { data: await loading };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409 && error.goOn) throw redirectTo(error.goOn);
+      return failureOf(error, fallback);
+    }
+  }
+
+  return { call, outcomeOf, reporting, urlOf };
+}
+
+async function send<Name extends CallName>(
+  name: Name,
+  url: string,
+  body: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Answered<Name>> {
+  const asked = (ended: AbortSignal) =>
+    fetch(url, {
+      method: calls[name].method,
+      credentials: 'include',
+      signal: ended,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  let arrived: { response: Response; text: string };
+  try {
+    arrived = await within(async (ended) => {
+      const response = await asked(ended);
+      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
+      return { response, text: await response.text() };
+    }, signal);
+  } catch (cause) {
+    throw unsent(cause);
+  }
+  const { response, text } = arrived;
+  return readAnswer(name, response.status, jsonOf(text), response.headers.get('retry-after'));
+}
+
+/** Returns the error of a request without an answer. `userMessage` is the sentence for one that did not just take too long. */
+export function unsent(cause: unknown, userMessage?: string): Unsent {
+  return new Unsent(cause, cause instanceof Late ? NO_ANSWER : userMessage);
+}
+
+/** Returns the value of a JSON text; null for any other text, such as a proxy's page. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the toast for a failed call; null if none is shown. */
+export function toastOf(error: unknown, { loading, quiet, signal }: Loudness): FailureToast | null {
+  if (quiet === true || signal?.aborted || error instanceof NotOffered) return null;
+  if (error instanceof Unsent) return UNSENT_TOAST;
+  if (!(error instanceof ApiError)) return null;
+  const { status, userMessage, code, goOn, reference } = error;
+  const goesOn = loading && status === 409 && goOn !== undefined;
+  // The screen handles the failure with this status itself, but only if our server sent the failure. A response without a message
+  // comes from somewhere else, such as a proxy.
+  const isExpected = (quiet === status || status === 503) && userMessage !== undefined;
+  if (goesOn || isExpected || (quiet && quiet === code)) return null;
+  return { ...toastFor(status, userMessage), reference };
+}

@@ -1,0 +1,105 @@
+import { type CallName, calls } from '#contract/calls.ts';
+import type { Failure } from '#contract/schemas.ts';
+
+/** Thrown when the server answered with a failure. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly userMessage: string | undefined;
+  readonly errors: Record<string, string>;
+  readonly goOn: string | undefined;
+  readonly code: Failure['code'] | undefined;
+  readonly reference: string | undefined;
+  /** The value of the header Retry-After in ms; 0 when it is missing. */
+  readonly retryMs: number;
+  /** Whether the server does not know the session of the call. */
+  readonly isLost: boolean;
+
+  constructor(name: CallName, status: number, answer: Partial<Failure>, retryMs = 0) {
+    super(answer.message ?? `The call failed with status ${status}.`);
+    this.status = status;
+    this.userMessage = answer.message || undefined;
+    this.errors = answer.errors ?? {};
+    this.goOn = answer.goOn;
+    this.code = answer.code;
+    this.reference = answer.reference;
+    this.retryMs = retryMs;
+    this.isLost = status === 404 && calls[name].path.includes('{uuid}');
+  }
+}
+
+/**
+ * Thrown when a server does not have a call, which is not in the specification: it answered 404 without the code that all failures
+ * of ours have. The page then leaves out what the call is for.
+ */
+export class NotOffered extends ApiError {}
+
+/** Thrown when the request could not be sent, or its response did not arrive. */
+export class Unsent extends Error {
+  readonly userMessage: string | undefined;
+
+  constructor(cause: unknown, userMessage?: string) {
+    super('The request could not be sent.', { cause });
+    this.userMessage = userMessage;
+  }
+}
+
+/** Awaits a call that the specification does not have. Returns `instead` if the server does not have it either. */
+export async function ifOffered<T, Instead>(calling: Promise<T>, instead: Instead): Promise<T | Instead> {
+  try {
+    return await calling;
+  } catch (error) {
+    if (error instanceof NotOffered) return instead;
+    throw error;
+  }
+}
+
+/** Returns the message for an error: the server's own, otherwise the fallback (specification, section 8). */
+export function messageOf(error: unknown, fallback: string): string {
+  return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
+}
+
+/** The minimum delay before an automatic retry (ms); null if a retry would not help. */
+export type RetryMs = number | null;
+
+/**
+ * Returns the minimum delay before a retry (ms); null if a retry would not help. A retry helps only after a 503 with a message,
+ * since only answers of our server have one.
+ */
+export function retryMsOf(error: unknown): RetryMs {
+  return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
+    ? error.retryMs
+    : null;
+}
+
+/** The data of a screen, or the failure to load them. */
+export type Outcome<T> = { data: T } | LoadFailure;
+
+/**
+ * Why a screen's data could not be loaded, and what helps:
+ * - `lost`: the session cannot continue. The joiner must start over.
+ * - `refused`: the server will not answer otherwise.
+ * - `unsent`: no answer came. The joiner can try again.
+ * - `busy`: the server could not answer. The joiner can try again, and with `retryMs` the page does so by itself.
+ */
+export interface LoadFailure {
+  kind: 'lost' | 'refused' | 'unsent' | 'busy';
+  message: string;
+  retryMs: RetryMs;
+  code?: Failure['code'] | undefined;
+}
+
+export function failureOf(error: unknown, fallback: string): LoadFailure {
+  return {
+    kind: kindOf(error),
+    message: messageOf(error, fallback),
+    retryMs: retryMsOf(error),
+    ...(error instanceof ApiError && error.code && { code: error.code }),
+  };
+}
+
+function kindOf(error: unknown): LoadFailure['kind'] {
+  if (!(error instanceof ApiError)) return 'unsent';
+  if (error.isLost) return 'lost';
+  const { status } = error;
+  return status >= 400 && status < 500 && status !== 408 && status !== 429 ? 'refused' : 'busy';
+}

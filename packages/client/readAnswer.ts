@@ -1,0 +1,43 @@
+import { type CallName, specifiedCalls } from '#contract/calls.ts';
+import type { Answered, Failure } from '#contract/schemas.ts';
+import { sentenceOfProxy } from '#core/sentences.ts';
+import { ApiError, NotOffered } from './failures.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Returns the `data` of a response. Throws `ApiError` for a failure. `answer` is the parsed body; null if it was no JSON.
+ * `retryAfter` is the value of the header Retry-After, in seconds. `ofProxy` returns the sentence for a proxy's answer by its
+ * status.
+ */
+export function readAnswer<Name extends CallName>(
+  name: Name,
+  status: number,
+  answer: unknown,
+  retryAfter: string | null = null,
+  ofProxy: (status: number) => string | undefined = sentenceOfProxy,
+): Answered<Name> {
+  const isJson = typeof answer === 'object' && answer !== null;
+  const body = (isJson ? answer : { message: ofProxy(status) }) as Json;
+  if (status === 404 && !body.code && !isSpecified(name)) throw new NotOffered(name, status, {});
+  if (isJson && status >= 200 && status < 300) {
+    // The table names the fields of some answers without `data`.
+    const data = (body.data ?? body) as Json;
+    if (isSuccess(name, body, data)) return data as Answered<Name>;
+  }
+  const seconds = Number(retryAfter);
+  throw new ApiError(name, status, body as Partial<Failure>, seconds > 0 ? seconds * 1000 : 0);
+}
+
+function isSpecified(name: CallName): boolean {
+  return (specifiedCalls as readonly CallName[]).includes(name);
+}
+
+/** Whether a 2xx answer is a success, by the fields that the specification's table names for the call. */
+function isSuccess(name: CallName, body: Json, data: Json): boolean {
+  if (name === 'deleteSessionProduct') return (data.status ?? body.status) === 'success';
+  if (name === 'submitDetails' || name === 'uploadTranscript') return (body.success ?? data.success) === true;
+  // All answers of ours say so. An answer to `begin-payment` that does not say it charges nothing.
+  if (!isSpecified(name)) return body.success === true;
+  return body.success !== false && body.status !== 'error';
+}

@@ -1,0 +1,4 @@
+/** Returns a whole sentence with texts in it: filled('Welcome, {name}.', { name: 'Jo' }) → "Welcome, Jo." */
+export function filled(text: string, values: Record<string, string>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+}
