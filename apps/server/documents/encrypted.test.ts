@@ -15,8 +15,6 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { blob, postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsFetchCommand, documentsUnknownCommand } from '../../staff/documents.ts';
-import { personExportCommand } from '../../staff/privacy.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
@@ -78,7 +76,7 @@ async function uploaded(server: TestServer, bytes = pdf({ size: 200_000 }), name
 
 async function fetched(t: TestContext, server: TestServer, id: string) {
   const path = join(temporaryFolder(t), 'copy');
-  const { code, out } = await runCommand(t, server, documentsFetchCommand, [id, path]);
+  const { code, out } = await runCommand(t, server, 'documents fetch', [id, path]);
   return { code, out, bytes: existsSync(path) ? readFileSync(path) : null };
 }
 
@@ -132,7 +130,7 @@ for (const where of ['in a folder', 'in a bucket'])
       select details ->> 'personalEmail' as email from join_session where uuid = ${session_uuid}`.execute(
       server.deps.database,
     );
-    const { code, out } = await runCommand(t, server, personExportCommand, [rows[0]!.email, '--to', to]);
+    const { code, out } = await runCommand(t, server, 'person export', [rows[0]!.email, '--to', to]);
     assert.equal(code, 0, out);
     assert.ok(under(join(to, 'documents'))[0]!.equals(bytes), 'its person reads it');
     isNowhere('after it was read');
@@ -234,7 +232,7 @@ test('a document that a restored database does not know is read with the envelop
   for (const name of readdirSync(server.documents))
     utimesSync(join(server.documents, name), twoDaysAgo, twoDaysAgo);
   assert.equal(await sweepDocuments(server.deps), 0);
-  const unknown = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
+  const unknown = (...args: string[]) => runCommand(t, server, 'documents unknown', args);
   assert.deepEqual(await unknown(), { code: 1, out: `${storage_key}\n1 unknown.\n` });
   const copy = join(temporaryFolder(t), 'copy.pdf');
   assert.equal((await unknown('fetch', storage_key, copy)).code, 0);

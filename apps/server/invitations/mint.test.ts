@@ -8,7 +8,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { startJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { importCommand, mintCommand } from '../../staff/invitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const server = await sharedServer();
@@ -19,8 +18,8 @@ function fileOf(t: TestContext, ...lines: string[]): string {
   writeFileSync(path, lines.join('\n'));
   return path;
 }
-const mint = (t: TestContext, ...args: string[]) => runCommand(t, server, mintCommand, args);
-const take = (t: TestContext, path: string) => runCommand(t, server, importCommand, [path]);
+const mint = (t: TestContext, ...args: string[]) => runCommand(t, server, 'invitations mint', args);
+const take = (t: TestContext, path: string) => runCommand(t, server, 'invitations import', [path]);
 
 test('contacts of a file get codes of their own, which are imported without a warning and lead to them', async (t) => {
   const contacts = Array.from({ length: 2_500 }, (_, n) => `${5000 + n},"Rivera, Jo",x${n}@example.com`);

@@ -4,10 +4,10 @@ import { displayPrice } from '#core/money.ts';
 import { isMember } from '#core/people.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType, type MembershipType } from '#core/product.ts';
+import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { holdings, personOf } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
-import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
 const CHECKOUT = '/initialize/checkout';
@@ -27,10 +27,7 @@ export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: st
 }
 
 /** Returns lines for staff that say what a link does and whether it is accepted now. */
-export async function previewLink(
-  { deps, database }: Wired,
-  url: URL,
-): Promise<{ lines: string[]; isGood: boolean }> {
+export async function previewLink(deps: Deps, url: URL): Promise<{ lines: string[]; isGood: boolean }> {
   const query = url.pathname === CHECKOUT ? readCheckoutQuery(url.href) : null;
   if (query && 'unread' in query)
     return { lines: [`It sells nothing: “${query.unread}” cannot be read.`], isGood: false };
@@ -58,7 +55,7 @@ export async function previewLink(
   }
   if (exp !== undefined && /^\d{1,12}$/.test(exp))
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
-  const contact = await database
+  const contact = await deps.database
     .selectFrom('person')
     .select(['profile', 'deleted_at', holdings('person.id').as('holdings')])
     .where('id', '=', personOf(sql`${target.contactId}`))

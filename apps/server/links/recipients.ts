@@ -4,8 +4,8 @@ import type { MembershipType } from '#core/product.ts';
 import { isRecordId } from '../crm/contacts.ts';
 import { lookAtContacts, wasAtHubspot } from '../crm/followContacts.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
+import type { Deps } from '../deps.ts';
 import { holdings, personOf } from '../session/members.ts';
-import type { Wired } from '../wire.ts';
 
 /** For whom a link is. */
 export interface Recipient {
@@ -40,12 +40,12 @@ const noSale: Record<MembershipType, Record<SaleRefusal, string>> = {
  * Returns the recipients in the order of `contactIds`.
  */
 export async function recipientsOf(
-  { deps, hubspot }: Pick<Wired, 'deps' | 'hubspot'>,
+  deps: Deps,
   contactIds: readonly string[],
   sells: MembershipType | null,
 ): Promise<Recipient[]> {
   const ids = [...new Set(contactIds)].filter(isRecordId);
-  const isAsked = await lookAtContacts({ ...deps, hubspot }, ids).then(
+  const isAsked = await lookAtContacts(deps, ids).then(
     () => true,
     (error: unknown) => {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;

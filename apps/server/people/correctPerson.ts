@@ -18,6 +18,7 @@ import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
 import { revokePasses } from '../pass/revoke.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
@@ -51,7 +52,7 @@ export interface Correction {
 }
 
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
-export class NotCorrectable extends Error {
+export class NotCorrectable extends Failed {
   readonly errors: Partial<Record<CorrectableField, string>>;
   constructor(message: string, errors: Partial<Record<CorrectableField, string>> = {}) {
     super(message);
@@ -60,7 +61,11 @@ export class NotCorrectable extends Error {
 }
 
 /** Thrown if a person was changed since `seen` was shown. Nothing was corrected. */
-export class ChangedMeanwhile extends Error {}
+export class ChangedMeanwhile extends Failed {
+  constructor() {
+    super('Somebody has changed the person meanwhile: look again.');
+  }
+}
 
 /** Returns what a correction of a person would do. Changes nothing. Throws {@link NotCorrectable}. */
 export async function previewCorrection(
