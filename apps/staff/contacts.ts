@@ -1,5 +1,6 @@
 import { accountsOf, changeAccount } from '../server/crm/account.ts';
 import { howFarBehind, refusedByHubspot, sendRefusedAgain } from '../server/crm/behind.ts';
+import { NO_CONTACT } from '../server/crm/deliveries.ts';
 import { diffOf } from '../server/crm/diffJoin.ts';
 import { syncContacts } from '../server/crm/syncContacts.ts';
 import { Failed } from '../server/platform/failed.ts';
@@ -65,6 +66,10 @@ export const contactsCommands = [
     async run({ database }) {
       const refused = await refusedByHubspot(database, FAILED_SHOWN);
       for (const { who, what, reason } of refused) print(who, what, reason);
+      if (refused.some(({ reason }) => reason === NO_CONTACT))
+        print(
+          'The contact that is the same person is named by: npm run operator -- person merge JOIN CONTACT',
+        );
       const newest = refused.length === FAILED_SHOWN ? `The newest ${FAILED_SHOWN}. ` : '';
       print(
         refused.length === 0

@@ -24,7 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   notices: ['platform', 'providers'],
   pass: ['letters', 'platform', 'session'],
   payments: ['crm', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
-  people: ['crm', 'join', 'letters', 'pass', 'platform', 'refunds', 'session'],
+  people: ['crm', 'join', 'letters', 'notices', 'pass', 'platform', 'refunds', 'session'],
   platform: ['society'],
   privacy: ['crm', 'documents', 'fulfilment', 'payments', 'platform', 'providers', 'session'],
   providers: ['platform'],

@@ -1,5 +1,6 @@
 import type { Paper } from '#core/paper.ts';
 import type { Deps } from '../deps.ts';
+import { endNotices } from '../notices/tellStaff.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 
 export type ForStaff =
@@ -37,5 +38,6 @@ export async function certificateForStaff(
     certificate: { ...certificateOf(deps, member), name },
     paper: given.paper ?? member.paper,
   });
+  if (given.name !== null) await endNotices(deps.database, ['certificate_name'], { subjects: [uuid] });
   return { is: 'made', bytes, name, number: member.number };
 }

@@ -18,6 +18,7 @@ import { blob, postPdf } from '../../../tests/harness/uploads.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
+import { removeUnknown, whetherUnknown } from './documentsOf.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 
 const KEY = '0f'.repeat(32);
@@ -227,7 +228,8 @@ test('a document that a restored database does not know is read with the envelop
   const { server } = await arranged(t, 'in a folder');
   const bytes = pdf({ size: 100_000 });
   const { id, storage_key } = await uploaded(server, bytes);
-  await server.deps.database.deleteFrom('document').where('id', '=', id).execute();
+  const { database } = server.deps;
+  const [row] = await database.deleteFrom('document').where('id', '=', id).returningAll().execute();
   const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
   for (const name of readdirSync(server.documents))
     utimesSync(join(server.documents, name), twoDaysAgo, twoDaysAgo);
@@ -237,6 +239,11 @@ test('a document that a restored database does not know is read with the envelop
   const copy = join(temporaryFolder(t), 'copy.pdf');
   assert.equal((await unknown('fetch', storage_key, copy)).code, 0);
   assert.ok(readFileSync(copy).equals(bytes));
+  assert.equal(await whetherUnknown(server.deps, storage_key), 'unknown');
+  await database.insertInto('document').values(row!).execute();
+  assert.equal(await removeUnknown(server.deps, storage_key), false, 'the database knows it again');
+  assert.ok(readdirSync(server.documents).length > 0);
+  await database.deleteFrom('document').where('id', '=', id).execute();
   assert.equal((await unknown('remove', storage_key)).code, 0);
   assert.deepEqual(readdirSync(server.documents), []);
 });

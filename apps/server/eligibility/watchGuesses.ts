@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { endNotices, tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import { forgetCounts } from '../platform/http/limits.ts';
@@ -39,6 +39,7 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
     deps.database,
   );
   if (told.length > 0) return;
+  await endNotices(deps.database, ['guessing']);
   await tellStaff(deps.database, {
     kind: 'guessing',
     subject: null,

@@ -15,6 +15,7 @@ import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hub
 import type { Deps } from '../deps.ts';
 import { country } from '../join/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
+import { endNotices } from '../notices/tellStaff.ts';
 import { revokePasses } from '../pass/revoke.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
@@ -127,6 +128,8 @@ export async function correctPerson(
             updated_at = now()
           where ${joinsOfPerson}`.execute(trx);
         await hubspotIsToHear(trx, told, { isAnew: true });
+        if (after.firstName !== before.details.firstName || after.lastName !== before.details.lastName)
+          await endNotices(trx, ['certificate_name'], { subjects: joins });
         await sql`
           insert into join_event (session_uuid, step, cause, detail)
           select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
@@ -140,6 +143,7 @@ export async function correctPerson(
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);
+        await endNotices(trx, ['email_refused'], { subjects: joins });
         // Who reads the old address may have the links in letters, those that are still to be sent included.
         await revokePasses(trx, joinsOfPerson, deps.now());
         const isTheirs = sql`session_uuid = any(${joins}::uuid[])`;

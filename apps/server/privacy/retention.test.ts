@@ -16,10 +16,19 @@ import { charge } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import type { Changed } from '../platform/failed.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { transitions } from '../session/states.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
-import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
+import {
+  applyRetention,
+  forgetNightly,
+  overdue,
+  overview,
+  removeSeen,
+  type StageOverview,
+  stages,
+} from './retention.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -69,6 +78,24 @@ test('abandoned joins go after their days, and none that is being paid', async (
   await sql`update join_session set updated_at = now() where uuid = any(${[young, intended]}::uuid[])`.execute(
     deps.database,
   );
+});
+
+test('what is over its time otherwise than it was shown is not removed, and what holds now is answered', async (t) => {
+  const [old, younger] = await Promise.all([orderingJoin(server.client()), orderingJoin(server.client())]);
+  changeSociety(t, server, all);
+  await age(old, 11);
+  const seen = await overview(deps);
+  await age(younger, 11);
+  await assert.rejects(removeSeen(deps, seen), (error: Changed<StageOverview[]>) => {
+    assert.deepEqual(
+      error.now.find(({ stage }) => stage === 'abandoned')!.ids.toSorted(),
+      [old, younger].toSorted(),
+    );
+    return true;
+  });
+  for (const uuid of [old, younger]) assert.ok(await rowOf(uuid));
+  const { counts, faults } = await removeSeen(deps, await overview(deps));
+  assert.deepEqual([counts, faults], [{ ...none, abandoned: 2 }, []]);
 });
 
 test('a join that its joiner goes on with while it is being removed stays, and Stripe hears nothing of it', async (t) => {

@@ -71,14 +71,10 @@ export function commandOf(remedy: Remedy): string {
       return operator('certificate', remedy.uuid, '--name "NAME" FILE.pdf');
     case 'read story':
       return operator('story', remedy.uuid);
-    case 'retry letters':
-      return operator('letters list');
     case 'look at unknown documents':
       return operator('documents unknown');
     case 'look at reports':
       return operator('notices');
-    case 'mint codes':
-      return operator('invitations mint');
     case 'set document key':
       return operator('rotate document-key');
     case 'retry at HubSpot':
