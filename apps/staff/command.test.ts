@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { plain } from '#core/cleanText.ts';
@@ -113,4 +113,22 @@ test('each option of each command that npm takes for itself is noticed, and none
 test('of what came from outside nothing makes another line, moves the cursor or turns the text', () => {
   const text = 'Rivera\r\n\t\u001b[2J\u009b31m\u0007\u2028\u2029\u061c\u200e\u200f\u202e\u2066, Zoë';
   assert.equal(plain(text), 'Rivera[2J31m, Zoë');
+});
+
+test('no sentence of a rule or a use case names a command or an option: each front door has words of its own', () => {
+  const root = join(import.meta.dirname, '../..');
+  const names = commands.flatMap(({ usage }) => /^[a-z]+ [a-z-]+/.exec(usage)?.[0] ?? []);
+  const options = [...new Set(commands.flatMap(optionsOf))].map((option) => option.slice(2));
+  const named = new RegExp(
+    `npm run|operator --|\\b(${names.join('|')})\\b|(?<![\\w-])--(${options.join('|')})(?![\\w-])|\\b(same|this) command\\b`,
+  );
+  const faults: string[] = [];
+  for (const path of globSync('{packages/core,apps/server}/**/*.ts', { cwd: root })) {
+    if (path.endsWith('.test.ts')) continue;
+    const code = readFileSync(join(root, path), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+    // The name of a task of the schedule.
+    const [found] = named.exec(code.replaceAll("'contacts sync'", '')) ?? [];
+    if (found) faults.push(`${path}: ${found}`);
+  }
+  assert.deepEqual(faults, []);
 });

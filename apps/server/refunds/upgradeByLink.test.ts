@@ -32,7 +32,7 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
   const without = await run(t, 'refund', uuid, '--ineligible');
   assert.equal(
     without.out,
-    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. To give it back: --upgrade.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
+    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. It goes back only if it is asked for.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
   );
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
   const asked = await run(t, 'refund', uuid, '--ineligible', '--upgrade');
