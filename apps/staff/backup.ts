@@ -70,7 +70,7 @@ export const backupCommands = [
     args: ['DIR'],
     summary:
       "Save the database and all documents into a new folder, while servers run. Needs pg_dump of the server's version; without it the database of `npm start` is saved while it is stopped. Exit status 1 when a document is damaged or could not be checked, or nothing could be saved.",
-    runAlone: async (config, [folder]) => saveTo(resolve(folder), config),
+    run: async ({ config }, [folder]) => saveTo(resolve(folder), config),
   }),
   loneCommand({
     usage: 'restore DIR [--yes]',
@@ -78,7 +78,7 @@ export const backupCommands = [
     flags: ['yes'],
     summary:
       'Put a backup into an empty database and the storage, when you agree (--yes: without asking), then compare money with members. Stop the servers before.',
-    async runAlone(config, [given], { yes }) {
+    async run({ config }, [given], { yes }) {
       const folder = resolve(given);
       const { databaseUrl } = config;
       const { pathname } = new URL(addressesOf(databaseUrl)[0]!);

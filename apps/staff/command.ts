@@ -1,6 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { StaffDeps } from '../server/deps.ts';
-import type { Config } from '../server/platform/config/config.ts';
 import { isThere } from '../server/platform/database/isThere.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { type Kind, kinds } from './kinds.ts';
@@ -32,11 +31,8 @@ type Options = Record<string, string | boolean | undefined>;
  */
 export interface Command extends Typed {
   run(deps: StaffDeps, args: Args, options: Options): Promise<boolean | undefined>;
-}
-
-/** A command that needs only the settings. The command gets no database connection, so it can run before the migrations. */
-export interface LoneCommand extends Typed {
-  runAlone(config: Config, args: Args, options: Options): Promise<boolean | undefined>;
+  /** Whether it needs only the settings. It gets nothing else, and no connection is opened, so it can run before the migrations. */
+  isAlone?: boolean;
 }
 
 /** The values of arguments or options, by their kinds. */
@@ -44,46 +40,30 @@ type Values<Kinds> = {
   [Key in keyof Kinds]: Kinds[Key] extends `[${string}]` ? string | undefined : string;
 };
 
-/** What a command takes, and a function that does its work on what was typed. */
-interface Described<A extends readonly string[], F extends string, T extends Record<string, string>>
+/** What a command takes, and a function that gets it by its types. */
+interface Described<Deps, A extends readonly string[], F extends string, T extends Record<string, string>>
   extends Typed {
   args?: A;
   flags?: readonly F[];
   texts?: T;
+  run(deps: Deps, args: Values<A>, options: Record<F, boolean> & Values<T>): Promise<boolean | undefined>;
 }
 
-/** Returns a command whose function gets its arguments and options by their types. */
 export function command<
   const A extends readonly string[] = [],
   const F extends string = never,
   const T extends Record<string, string> = Record<never, string>,
->(
-  described: Described<A, F, T> & {
-    run(
-      deps: StaffDeps,
-      args: Values<A>,
-      options: Record<F, boolean> & Values<T>,
-    ): Promise<boolean | undefined>;
-  },
-): Command {
+>(described: Described<StaffDeps, A, F, T>): Command {
   return described;
 }
 
-/** As {@link command}, for a {@link LoneCommand}. */
+/** Returns a command that needs only the settings. */
 export function loneCommand<
   const A extends readonly string[] = [],
   const F extends string = never,
   const T extends Record<string, string> = Record<never, string>,
->(
-  described: Described<A, F, T> & {
-    runAlone(
-      config: Config,
-      args: Values<A>,
-      options: Record<F, boolean> & Values<T>,
-    ): Promise<boolean | undefined>;
-  },
-): LoneCommand {
-  return described;
+>(described: Described<Pick<StaffDeps, 'config'>, A, F, T>): Command {
+  return { ...described, isAlone: true };
 }
 
 /** Thrown if the arguments are wrong. The message says why, if more is to be said than how the command is used. */
@@ -144,16 +124,14 @@ function readOne(named: string, text: string | undefined): string | undefined {
 
 /** Runs a command, and prints why it cannot be done. Returns the exit status: 1 if not all was done, 2 for wrong arguments. */
 export async function execute(
-  command: Command | LoneCommand,
+  command: Command,
   typed: readonly string[],
-  { deps, config }: { deps?: StaffDeps; config?: Config },
+  deps: StaffDeps | Pick<StaffDeps, 'config'>,
 ): Promise<0 | 1 | 2> {
   try {
     const { args, options } = readArguments(command, typed);
-    const isDone =
-      'run' in command
-        ? await command.run(deps!, args, options)
-        : await command.runAlone(config!, args, options);
+    // A command that is not alone gets all of them.
+    const isDone = await command.run(deps as StaffDeps, args, options);
     return isDone === false ? 1 : 0;
   } catch (error) {
     if (error instanceof Misuse) return misused(command, error.message);

@@ -1,6 +1,6 @@
 import { backupCommands } from './backup.ts';
 import { certificateCommands } from './certificate.ts';
-import type { Command, LoneCommand } from './command.ts';
+import type { Command } from './command.ts';
 import { contactsCommands } from './contacts.ts';
 import { doctorCommands } from './doctor.ts';
 import { documentCommands } from './documents.ts';
@@ -20,7 +20,7 @@ import { settlementCommands } from './settlement.ts';
 import { setupCommands } from './setup.ts';
 
 /** The staff's commands, in the order in which `help` lists them. */
-export const commands: readonly (Command | LoneCommand)[] = [
+export const commands: readonly Command[] = [
   ...invitationCommands,
   ...contactsCommands,
   ...linkCommands,

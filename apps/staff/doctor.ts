@@ -11,7 +11,7 @@ export const doctorCommands = [
   loneCommand({
     usage: 'doctor',
     summary: 'Check the settings against Stripe, HubSpot and the database, and name what is missing.',
-    async runAlone(config) {
+    async run({ config }) {
       const { report, status } = await diagnose(config);
       printAll(report.split('\n'));
       return status === 0;

@@ -17,7 +17,7 @@ export const keyCommands = [
   loneCommand({
     usage: 'rotate link-secret',
     summary: 'Say how LINK_SECRET is exchanged for a new one while servers run. It changes nothing itself.',
-    async runAlone({ linkSecrets }) {
+    async run({ config: { linkSecrets } }) {
       if (linkSecrets === null)
         throw new Failed('No LINK_SECRET is set: the database keeps one that nobody has seen.');
       const { current, next } = exchange(
@@ -37,7 +37,7 @@ export const keyCommands = [
     usage: 'rotate document-key',
     summary:
       'Say how DOCUMENT_KEY is set for the first time, or exchanged for a new one, while servers run. It changes nothing itself.',
-    async runAlone({ documentKeys }) {
+    async run({ config: { documentKeys } }) {
       if (documentKeys === null) {
         printAll([
           'No DOCUMENT_KEY is set: documents are stored as they are. To encrypt them:',

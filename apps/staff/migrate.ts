@@ -12,7 +12,7 @@ export const migrateCommands = [
     flags: ['dry-run', 'yes'],
     summary:
       'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
-    async runAlone({ databaseUrl }, _, { yes, 'dry-run': isTrial }) {
+    async run({ config: { databaseUrl } }, _, { yes, 'dry-run': isTrial }) {
       const { waiting, foreign, isEmpty } = await waitingMigrations(databaseUrl);
       if (foreign) throw new Failed(foreign);
       const asks = waiting.length > 0 && !isEmpty && !yes;

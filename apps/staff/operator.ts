@@ -43,7 +43,7 @@ async function main(args: string[]): Promise<number> {
   const { command, rest } = named;
   const config = readConfig(settingsOf(args[0]));
   databaseUrl = config.databaseUrl;
-  if ('runAlone' in command) return execute(command, rest, { config });
+  if (command.isAlone) return execute(command, rest, { config });
   const { waiting, foreign } = await standingOfDatabase(config.databaseUrl);
   if (foreign || waiting > 0) {
     const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
@@ -55,7 +55,7 @@ async function main(args: string[]): Promise<number> {
   }
   const wired = await wireForStaff(config);
   try {
-    return await execute(command, rest, wired);
+    return await execute(command, rest, wired.deps);
   } finally {
     await wired.database.destroy();
   }

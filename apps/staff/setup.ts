@@ -11,7 +11,7 @@ export const setupCommands = [
     flags: ['dry-run', 'yes'],
     summary:
       "Set up the providers' accounts: what is missing is shown, and done when you agree (--yes: without asking; --dry-run: only shown).",
-    runAlone: (config, _, options) => setUp(config, options),
+    run: ({ config }, _, options) => setUp(config, options),
   }),
 ];
 

@@ -51,7 +51,7 @@ export function runTyped(
 ): Promise<{ out: string; code: number }> {
   const named = commandNamed(commands, [...name.split(' '), ...args])!;
   const staff: StaffDeps = { ...deps, database: background, actor: deps.config.operatorName };
-  return printed(t, () => execute(named.command, named.rest, { deps: staff, config: deps.config }));
+  return printed(t, () => execute(named.command, named.rest, staff));
 }
 
 /** Runs a command that needs only the settings. */

@@ -15,7 +15,7 @@ const typed: Record<string, string> = {
   ...{
     JOIN: uuid,
     SESSION: uuid,
-    ID: uuid,
+    DOCUMENT: uuid,
     LETTER: uuid,
     REFUND: uuid,
     EMAIL: 'jordan@example.com',
