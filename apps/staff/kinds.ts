@@ -45,7 +45,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
       return isEmail(email) ? email : null;
     },
   },
-  NAME: { read: clean },
+  NAME: { read: clean, fault: () => 'The name is empty.' },
   WHO: { read: (text) => (/[@＠]/.test(text) ? cleanEmail(text) || null : clean(text)) },
   CODE: { read: (text) => normaliseInviteCode(text) || null },
   URL: { read: (text) => (URL.canParse(text) ? text : null) },

@@ -79,11 +79,6 @@ test('settle --missing says that it has taken in refunds, even if no payment was
 test('refund refuses what it does not understand, in a sentence', async (t) => {
   const unpaid = await orderingJoin(server.client());
   for (const args of [
-    [],
-    ['x'],
-    [unpaid, '--items', 'pin'],
-    [unpaid, '--all'],
-    [unpaid, unpaid],
     ['pi_1', '--upgrade'],
     ['pi_1', '--no-membership'],
     ['pi_1', '--items', 'all', '--dry-run'],
@@ -294,7 +289,6 @@ test('a refund for which Stripe does not answer is told as decided', async (t) =
 });
 
 test('settle refuses what is neither a payment nor a join', async (t) => {
-  assert.equal((await run(t, 'settle', 'x')).code, 2);
   const nobody = '00000000-0000-4000-8000-000000000000';
   assert.deepEqual(await run(t, 'settle', nobody), { out: `There is no join ${nobody}.\n`, code: 1 });
 });
@@ -344,5 +338,4 @@ test("find shows somebody's joins by email, contact, code, payment or join, and 
     notices.out,
     new RegExp(`The membership paid for by ${intentId} has ended: its money goes back\\.`),
   );
-  assert.equal((await run(t, 'notices', '--days', '0')).code, 2);
 });

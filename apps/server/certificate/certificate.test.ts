@@ -429,7 +429,8 @@ test('staff write no certificate without a name, and replace no file', async (t)
   const run = (...args: string[]) => runCommand(t, server, 'certificate', args);
   for (const name of ['', '  ', '\u200b']) {
     const { out, code } = await run(uuid, '--name', name, path);
-    assert.deepEqual([code, out], [2, 'The name is empty: a certificate needs one.\n']);
+    assert.equal(code, 2);
+    assert.match(out, /^The name is empty\.\nUsage: /);
   }
   assert.deepEqual(readdirSync(folder), []);
   assert.equal((await run(uuid, path)).code, 0);

