@@ -5,17 +5,13 @@ import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
-import { certificateRoutes } from './certificate/routes.ts';
-import { checkoutRoutes } from './checkout/routes.ts';
 import type { Deps } from './deps.ts';
-import { serveArrival } from './doctor/arrival.ts';
 import { documentRoutes } from './documents/routes.ts';
-import { eligibilityRoutes } from './eligibility/routes.ts';
-import { joinRoutes } from './join/routes.ts';
+import { passRoutes } from './joining/pass/routes.ts';
+import { joiningRoutes } from './joining/routes.ts';
 import { letterRoutes } from './letters/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
-import { passRoutes } from './pass/routes.ts';
-import { paymentRoutes } from './payments/routes.ts';
+import { payingRoutes } from './paying/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
 import { answerWriter } from './platform/http/answers.ts';
 import { drainOnClose } from './platform/http/drain.ts';
@@ -30,10 +26,9 @@ import { headersOfCalls, otherHeadersOfPages, securePages } from './platform/htt
 import { type Measured, shedLoad } from './platform/http/shedding.ts';
 import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
-import { reportRoutes } from './reports/reports.ts';
+import { serveArrival } from './running/doctor/arrival.ts';
+import { reportRoutes } from './running/reports.ts';
 import { pictureOrigins, toSite } from './society/wire.ts';
-import { upgradeRoutes } from './upgrade/routes.ts';
-import { welcomeRoutes } from './welcome/routes.ts';
 
 /** The largest body (bytes) of a call with JSON. Uploads are streamed and have a limit of their own. */
 const BODY_LIMIT = 65_536;
@@ -132,18 +127,13 @@ export async function buildApp(
   }
   const mailbox = config.mail?.mailbox;
   if (mailbox) app.get('/emulated/mail', { schema: { hide: true } }, (_, reply) => reply.redirect(mailbox));
-  serve(app, 'getSite', () => ({ data: site }));
-  eligibilityRoutes(app, deps);
-  joinRoutes(app, deps);
-  membershipRoutes(app, deps);
-  checkoutRoutes(app, deps);
-  paymentRoutes(app, deps);
-  upgradeRoutes(app, deps);
+  serve(app, deps, 'getSite', () => ({ data: site }));
+  joiningRoutes(app, deps);
+  payingRoutes(app, deps);
   peopleRoutes(app, deps);
-  welcomeRoutes(app, deps);
   passRoutes(app, deps);
   letterRoutes(app, deps);
-  certificateRoutes(app, deps);
+  membershipRoutes(app, deps);
   await app.register(documentRoutes, { deps });
   await app.register(reportRoutes, { deps });
   if (page) await servePage(app, webBuild!, page, (path) => otherPageFile(deps.database, path));

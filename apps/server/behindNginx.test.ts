@@ -10,8 +10,8 @@ import { onlyLong } from '../../tests/harness/testLength.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
+import { reconcile } from './books/reconcile.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
-import { reconcile } from './settlement/reconcile.ts';
 
 /** How many joiners are simulated at the same time. */
 const JOINERS = 8;

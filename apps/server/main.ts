@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { logAbsent } from './doctor/askAbsent.ts';
-import { importInvitations } from './invitations/importInvitations.ts';
+import { importInvitations } from './joining/invitations/importInvitations.ts';
 import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { whenReached } from './platform/database/whenReached.ts';
@@ -12,7 +11,8 @@ import { stopMs } from './platform/http/stopping.ts';
 import { serverFolder } from './platform/serverFolder.ts';
 import { version } from './platform/version.ts';
 import { run } from './run.ts';
-import { SocietyFaults } from './society/readSociety.ts';
+import { logAbsent } from './running/doctor/askAbsent.ts';
+import { readSociety, SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 
 /** Invite codes for the demo, in addition to those of the contacts in the HubSpot emulator. */
@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   process.once('disconnect', () => closing.close());
 
   const hasPage = existsSync(webBuild);
-  const { done: wired, room } = await whenReached(config, log, async () => {
+  const readName = () => readSociety(config.societyFile).society.name;
+  const { done: wired, room } = await whenReached(config, log, readName, async () => {
     await migrate(config.databaseUrl, { tell: (sentence) => log.warn(sentence) });
     const wired = await wire(config, log);
     try {

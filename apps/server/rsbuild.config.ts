@@ -10,7 +10,7 @@ export default defineConfig({
     entry: {
       server: './main.ts',
       inspector: './documents/inspectorProcess.ts',
-      printer: './certificate/printerThread.ts',
+      printer: './membership/printerThread.ts',
     },
   },
   output: {

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
+import { startReconciling } from './books/reconcile.ts';
+import { startSweeping } from './books/sweep.ts';
 import { startPushing } from './crm/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
-import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
+import { startSendingLinks } from './joining/pass/sendLinks.ts';
+import { startWatchingGuesses } from './joining/watchGuesses.ts';
 import { startSendingLetters } from './letters/sendLetters.ts';
-import { startSendingLinks } from './pass/sendLinks.ts';
 import { startForgettingMerges } from './people/mergePersons.ts';
+import { startForgetting } from './people/privacy/retention.ts';
 import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
-import { startForgetting } from './privacy/retention.ts';
-import { startReconciling } from './settlement/reconcile.ts';
-import { startSweeping } from './settlement/sweep.ts';
-import { serveMetrics } from './watch/serveMetrics.ts';
+import { serveMetrics } from './running/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
 /** Background work begins this long (ms) after the server starts listening, so that it does not delay the first answers. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { certificateForStaff, type ForStaff } from '../server/certificate/certificateForStaff.ts';
+import { certificateForStaff, type ForStaff } from '../server/membership/certificateForStaff.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command } from './command.ts';
 import { print } from './print.ts';

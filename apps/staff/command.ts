@@ -1,6 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import type { StaffDeps } from '../server/deps.ts';
+import type { Deps } from '../server/deps.ts';
 import { isThere } from '../server/platform/database/isThere.ts';
+import type { ByStaff } from '../server/platform/deps.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { type Kind, kinds } from './kinds.ts';
 import { print, Stopped, warn, warnAll } from './print.ts';
@@ -21,6 +22,9 @@ interface Typed {
   /** Options with a value, and its kind. */
   texts?: Readonly<Record<string, string>>;
 }
+
+/** What a command works with, for the member of staff who typed it. */
+export type StaffDeps = ByStaff<Deps>;
 
 type Args = readonly (string | undefined)[];
 type Options = Record<string, string | boolean | undefined>;

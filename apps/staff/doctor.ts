@@ -1,8 +1,8 @@
-import type { ResolveTxt } from '../server/doctor/askMail.ts';
-import { examine, type StandIns, standInsOf } from '../server/doctor/examine.ts';
-import type { Finding } from '../server/doctor/finding.ts';
-import { findingsOf } from '../server/doctor/findings.ts';
 import type { Config } from '../server/platform/config/config.ts';
+import type { ResolveTxt } from '../server/running/doctor/askMail.ts';
+import { examine, type StandIns, standInsOf } from '../server/running/doctor/examine.ts';
+import type { Finding } from '../server/running/doctor/finding.ts';
+import { findingsOf } from '../server/running/doctor/findings.ts';
 import { loneCommand } from './command.ts';
 import { printAll } from './print.ts';
 import { remedySentence } from './sentences/failures.ts';

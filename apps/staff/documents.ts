@@ -22,9 +22,9 @@ import {
   waitingTranscripts,
 } from '../server/documents/review.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
+import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
-import { count } from '../server/privacy/counted.ts';
 import { documentKeys } from '../server/providers/storage/envelope.ts';
 import { command, requireThere } from './command.ts';
 import { agree, day, print, warnAll } from './print.ts';

@@ -9,9 +9,9 @@ import { runCommand } from '../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { erasePerson } from '../server/privacy/erasePerson.ts';
-import { planErasure } from '../server/privacy/planErasure.ts';
-import { StoppedErasing } from '../server/privacy/stoppedErasing.ts';
+import { erasePerson } from '../server/people/privacy/erasePerson.ts';
+import { planErasure } from '../server/people/privacy/planErasure.ts';
+import { StoppedErasing } from '../server/people/privacy/stoppedErasing.ts';
 import { NotStored, StorageDown } from '../server/providers/storage/storage.ts';
 
 /** Tests what the erase command prints: its receipt, and how far an erasure got if it stops midway. */

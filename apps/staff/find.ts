@@ -1,9 +1,9 @@
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
 import { hasSynced } from '../server/crm/syncContacts.ts';
-import { type FoundJoin, type FoundPerson, findPeople } from '../server/join/findJoins.ts';
+import { type FoundJoin, type FoundPerson, findPeople } from '../server/joining/findJoins.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { readStory } from '../server/story/readStory.ts';
+import { readStory } from '../server/session/readStory.ts';
 import { command, noJoin } from './command.ts';
 import { minute, print } from './print.ts';
 

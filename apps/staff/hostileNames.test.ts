@@ -11,10 +11,10 @@ import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/samp
 import { details, paidJoin } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { postPdf } from '../../tests/harness/uploads.ts';
-import { pressReleaseOf, readMember } from '../server/certificate/member.ts';
-import { releaseText } from '../server/certificate/pressRelease.ts';
 import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
 import { compose } from '../server/letters/compose.ts';
+import { pressReleaseOf, readMember } from '../server/membership/member.ts';
+import { releaseText } from '../server/membership/pressRelease.ts';
 import { messageOf } from '../server/providers/mail/client.ts';
 
 /**

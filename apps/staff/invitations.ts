@@ -7,15 +7,15 @@ import {
   contactsToMint,
   type InvitationToMint,
   mintColumns,
-} from '../server/invitations/contactsToMint.ts';
-import type { Guessable } from '../server/invitations/guessable.ts';
+} from '../server/joining/invitations/contactsToMint.ts';
+import type { Guessable } from '../server/joining/invitations/guessable.ts';
 import {
   type Doubt,
   type ImportReport,
   importInvitations,
   pastFault,
   programmeFault,
-} from '../server/invitations/importInvitations.ts';
+} from '../server/joining/invitations/importInvitations.ts';
 import {
   explainCode,
   extendCode,
@@ -26,12 +26,12 @@ import {
   listInvitations,
   type UnknownCode,
   withdrawCode,
-} from '../server/invitations/invitations.ts';
-import { mintCodes } from '../server/invitations/mintInvitations.ts';
+} from '../server/joining/invitations/invitations.ts';
+import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
+import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Progress } from '../server/platform/progress.ts';
 import { readCsv } from '../server/platform/readCsv.ts';
-import { count } from '../server/privacy/counted.ts';
 import { dayOf } from '../server/society/texts.ts';
 import { command, Misuse } from './command.ts';
 import { print, printCsvLine, warn, warnAll } from './print.ts';

@@ -4,9 +4,9 @@ import { normaliseInviteCode } from '#core/inviteCode.ts';
 import { parseDollars } from '#core/money.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { rejectionReasons } from '#documents/document.ts';
-import { expiryFault } from '../server/invitations/importInvitations.ts';
-import { invitationStates } from '../server/invitations/invitations.ts';
-import { isIntentId } from '../server/payments/namedOrder.ts';
+import { expiryFault } from '../server/joining/invitations/importInvitations.ts';
+import { invitationStates } from '../server/joining/invitations/invitations.ts';
+import { isIntentId } from '../server/paying/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { day } from './print.ts';
 

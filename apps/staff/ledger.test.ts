@@ -16,8 +16,8 @@ import {
 } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../tests/harness/upgrades.ts';
-import { confirmPayment } from '../server/payments/confirmPayment.ts';
-import { followPayment } from '../server/refunds/followPayment.ts';
+import { confirmPayment } from '../server/paying/confirmPayment.ts';
+import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
 /** By how much Stripe's clock is behind ours (ms). */
 let behind = 0;

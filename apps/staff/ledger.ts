@@ -1,6 +1,6 @@
 import type { LedgerSum } from '#core/ledger.ts';
 import { displayPrice, toPrice } from '#core/money.ts';
-import { type LedgerRow, readLedger } from '../server/ledger/readLedger.ts';
+import { type LedgerRow, readLedger } from '../server/books/readLedger.ts';
 import { command, Misuse } from './command.ts';
 import { day, print, printCsvLine, warn, warnAll } from './print.ts';
 

@@ -12,8 +12,8 @@ import { askHubspot } from '../../tests/harness/providers.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { CrmUnavailable } from '../server/crm/hubspot/errors.ts';
-import { mintLink } from '../server/links/mintLink.ts';
-import { readLink } from '../server/links/previewLink.ts';
+import { mintLink } from '../server/joining/links/mintLink.ts';
+import { readLink } from '../server/joining/links/previewLink.ts';
 
 const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' });
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));

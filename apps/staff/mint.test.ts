@@ -8,7 +8,7 @@ import { runCommand } from '../../tests/harness/runCommand.ts';
 import { startJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { mintCodes } from '../server/invitations/mintInvitations.ts';
+import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
 
 const server = await sharedServer();
 

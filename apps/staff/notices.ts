@@ -1,6 +1,6 @@
-import { endNotice, readNotices } from '../server/notices/readNotices.ts';
+import { endNotice, readNotices } from '../server/letters/readNotices.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { reportedKinds } from '../server/reports/reports.ts';
+import { reportedKinds } from '../server/running/reports.ts';
 import { command } from './command.ts';
 import { minute, print, printAll } from './print.ts';
 import { noticeSentence } from './sentences/notices.ts';

@@ -9,7 +9,7 @@ import { paidJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../tests/harness/transcripts.ts';
-import { followPayment } from '../server/refunds/followPayment.ts';
+import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
 const server = await sharedServer();
 

@@ -8,8 +8,8 @@ import { runCommand } from '../../tests/harness/runCommand.ts';
 import { details, paidJoin, payOrder } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../tests/harness/upgrades.ts';
-import { shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
-import { followPayment } from '../server/refunds/followPayment.ts';
+import { shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
+import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
 const as = (actor: string) => ({ ...server.deps, actor });

@@ -1,10 +1,10 @@
 import { cleanText } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/fulfilment/orders.ts';
-import { type Shipped, shipOrder, unshipOrder } from '../server/fulfilment/shipOrder.ts';
+import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/membership/orders.ts';
+import { type Shipped, shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
+import { askWhatWentBack } from '../server/paying/refunds/askWhatWentBack.ts';
+import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { count } from '../server/privacy/counted.ts';
-import { askWhatWentBack } from '../server/refunds/askWhatWentBack.ts';
 import { command, Misuse, requireThere } from './command.ts';
 import { day, print, printCsvLine, warn } from './print.ts';
 

@@ -15,9 +15,9 @@ import {
   unmergePersons,
 } from '../server/people/mergePersons.ts';
 import { nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
+import { count } from '../server/people/privacy/counted.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { count } from '../server/privacy/counted.ts';
 import { command, Misuse } from './command.ts';
 import { agree, print } from './print.ts';
 import { commandOf } from './sentences/remedies.ts';

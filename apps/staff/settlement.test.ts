@@ -6,9 +6,9 @@ import { everything, membershipOnly, standingsOf, undergraduate } from '../../te
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { shipOrder } from '../server/fulfilment/shipOrder.ts';
+import { shipOrder } from '../server/membership/shipOrder.ts';
+import { refundJoin } from '../server/paying/refunds/refundJoin.ts';
 import { RefundRefused } from '../server/providers/stripe/failures.ts';
-import { refundJoin } from '../server/refunds/refundJoin.ts';
 
 const server = await sharedServer();
 

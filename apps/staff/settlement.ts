@@ -1,9 +1,9 @@
 import { displayPrice } from '#core/money.ts';
-import { isIntentId } from '../server/payments/namedOrder.ts';
+import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/books/reconcile.ts';
+import { settleJoin, settleMissing, settlePayment } from '../server/books/settle.ts';
+import { isIntentId } from '../server/paying/namedOrder.ts';
+import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { count } from '../server/privacy/counted.ts';
-import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/settlement/reconcile.ts';
-import { settleJoin, settleMissing, settlePayment } from '../server/settlement/settle.ts';
 import { command, Misuse, noJoin } from './command.ts';
 import { minute, print, printAll } from './print.ts';
 import { differenceSentence } from './sentences/differences.ts';

@@ -1,7 +1,7 @@
-import { type StandIns, standInsOf } from '../server/doctor/examine.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import { permissions, restrictedKeyPage } from '../server/providers/stripe/permissions.ts';
-import { planSetup } from '../server/setup/planSetup.ts';
+import { type StandIns, standInsOf } from '../server/running/doctor/examine.ts';
+import { planSetup } from '../server/running/setup/planSetup.ts';
 import { loneCommand } from './command.ts';
 import { agree, print } from './print.ts';
 

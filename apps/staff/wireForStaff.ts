@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import type { StaffDeps } from '../server/deps.ts';
 import type { Config } from '../server/platform/config/config.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { patience } from '../server/platform/database/patience.ts';
 import { createLog } from '../server/platform/http/logging.ts';
 import { wire } from '../server/wire.ts';
+import type { StaffDeps } from './command.ts';
 
 /**
  * Connects everything for a command of the member of staff who is named in the settings. A command may wait longer for a statement

@@ -51,7 +51,7 @@ const invitationCode = given(200);
 const price = z.string().regex(/^\d+\.\d{2}$/);
 const nullableText = z.string().nullable();
 
-/** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/links/links.ts). */
+/** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/session/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
 /** The codes of failures: those of HTTP statuses (`codeOf` in the server), and two conflicts to which the page reacts. */

@@ -116,6 +116,12 @@ test('who merely found a contact gives what they bought and nothing of their per
   });
 });
 
+test('a join that is being paid is at the stage of one that orders, to which it may return', () => {
+  const [join] = person('open').joins;
+  const paying = { ...person('open'), joins: [{ ...join!, state: 'paying' as const }] };
+  assert.equal(write({ own: paying }).properties.join_stage, 'ordering');
+});
+
 test('in a contact that is ours what its person has not is that of the attached, and nothing but the status else', () => {
   const attached = person('holds', { uuid: 'attached', item: 'Pin' });
   const { properties } = write({ own: person('ended'), attached });

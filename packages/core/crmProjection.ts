@@ -13,6 +13,7 @@ import {
   purchasesToSend,
   tellsPayment,
 } from './crmFields.ts';
+import { type JoinSessionState, joinSessionStates } from './joinSession.ts';
 import { toPrice } from './money.ts';
 import { nameKey } from './personKeys.ts';
 import { purchasesOf } from './purchases.ts';
@@ -27,7 +28,7 @@ export interface Told {
   /** What the person gave; null if they have not given any, or are known by an import alone. */
   details: StudentDetails | null;
   /** The joins that have details or an order, the oldest first. Times in ISO 8601. */
-  joins: { uuid: string; state: string; createdAt: string; paidAt: string | null }[];
+  joins: { uuid: string; state: JoinSessionState; createdAt: string; paidAt: string | null }[];
   /** What the paid joins paid together, less what went back (cents); null if none was paid. */
   amountCents: number | null;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[];
@@ -219,7 +220,8 @@ function valuesOf(persons: readonly [own: Told, ...others: Told[]], sent: CrmVal
 }
 
 function purchaseValues(told: Told): Partial<Record<CrmField, string | null | undefined>> {
-  const stage = told.joins.at(-1)?.state;
+  const state = told.joins.at(-1)?.state;
+  const stage = state && stageOf(state);
   const paid = lastPaid(told.joins);
   if (!paid && !told.hasBought) return { stage };
   const bought = purchasesOf(told.orders, told.holdsUpgrade);
@@ -234,3 +236,9 @@ function purchaseValues(told: Told): Partial<Record<CrmField, string | null | un
     transcriptReceivedAt: told.transcriptAt,
   };
 }
+
+/** Returns the stage that HubSpot is told. Paying is none: it takes minutes, and ends in `ordering` without a word to HubSpot. */
+const stageOf = (state: JoinSessionState) => (state === 'paying' ? 'ordering' : state);
+
+/** The values of the field `stage`. */
+export const crmStages = [...new Set(joinSessionStates.map(stageOf))];

@@ -2,7 +2,7 @@ import { expect, type Page } from '@playwright/test';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import pg from 'pg';
 import { stopLinks } from '../../apps/server/letters/stopLinks.ts';
-import { sealedPasses } from '../../apps/server/pass/passes.ts';
+import { sealedPasses } from '../../apps/server/session/passes.ts';
 import type { KeptLetter } from '../../emulators/mail/server.ts';
 import type { LinkedScreen } from '../../packages/core/navigation.ts';
 import { control } from '../harness/providers.ts';

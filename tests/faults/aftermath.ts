@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type Stripe from 'stripe';
 import type { OrderLine } from '#core/orderLine.ts';
+import { reconcile } from '../../apps/server/books/reconcile.ts';
+import { sayWhatFor } from '../../apps/server/paying/refunds/assignRefund.ts';
+import { refundJoin } from '../../apps/server/paying/refunds/refundJoin.ts';
 import { keepApart } from '../../apps/server/people/mergePersons.ts';
 import { Refusal } from '../../apps/server/platform/http/refusal.ts';
-import { sayWhatFor } from '../../apps/server/refunds/assignRefund.ts';
-import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
-import { reconcile } from '../../apps/server/settlement/reconcile.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 

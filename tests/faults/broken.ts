@@ -8,7 +8,7 @@ import { registerHooks } from 'node:module';
 export const variants = {
   /** Removes the locks of the join, its person and likely the same ones. */
   'no lock': {
-    file: 'payments/confirmPayment.ts',
+    file: 'paying/confirmPayment.ts',
     changes: [
       [' for update of session`', '`'],
       [' for update of person`', '`'],
@@ -17,7 +17,7 @@ export const variants = {
   },
   /** Confirms a payment without checking its status, currency and amount at Stripe. */
   'commit before verify': {
-    file: 'payments/confirmPayment.ts',
+    file: 'paying/confirmPayment.ts',
     changes: [
       ["if (intent.status !== 'succeeded') return intent.status;", ''],
       ["intent.currency === 'usd' &&", ''],
@@ -27,7 +27,7 @@ export const variants = {
   },
   /** Takes the membership from the order as it is now, instead of from the snapshot that was paid. */
   'current items': {
-    file: 'payments/confirmPayment.ts',
+    file: 'paying/confirmPayment.ts',
     changes: [
       [
         'snapshot.items.find(isMembershipLine)',

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { reconcile } from '../../apps/server/books/reconcile.ts';
 import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { sumByHand } from './books.ts';

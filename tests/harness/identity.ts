@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { sendDue } from '../../apps/server/letters/sendLetters.ts';
-import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
+import { refundJoin } from '../../apps/server/paying/refunds/refundJoin.ts';
 import { atHubspot, deliver } from './deliver.ts';
 import { hubspotPeople } from './hubspotPeople.ts';
 import { everything } from './refunds.ts';

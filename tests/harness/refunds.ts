@@ -1,8 +1,8 @@
 import type { Difference } from '#core/reconciliation.ts';
 import type { RefundWish } from '#core/refunds.ts';
-import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
-import { followPayment } from '../../apps/server/refunds/followPayment.ts';
-import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { reconcile } from '../../apps/server/books/reconcile.ts';
+import { confirmPayment } from '../../apps/server/paying/confirmPayment.ts';
+import { followPayment } from '../../apps/server/paying/refunds/followPayment.ts';
 import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { commandOf } from '../../apps/staff/sentences/remedies.ts';
 import { details, openIntent, payByCard } from './steps.ts';

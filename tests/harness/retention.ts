@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { tellStripe } from '../../apps/server/privacy/atStripe.ts';
-import { applyRetention } from '../../apps/server/privacy/retention.ts';
+import { tellStripe } from '../../apps/server/people/privacy/atStripe.ts';
+import { applyRetention } from '../../apps/server/people/privacy/retention.ts';
 import type { Client, TestServer } from './testServer.ts';
 import { postPdf } from './uploads.ts';
 

@@ -1,7 +1,6 @@
 import type { TestContext } from 'node:test';
-import type { StaffDeps } from '../../apps/server/deps.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
-import { commandNamed, execute } from '../../apps/staff/command.ts';
+import { commandNamed, execute, type StaffDeps } from '../../apps/staff/command.ts';
 import { commands } from '../../apps/staff/commands.ts';
 import type { TestServer } from './testServer.ts';
 

@@ -1,4 +1,4 @@
-import { serveMetrics } from '../../apps/server/watch/serveMetrics.ts';
+import { serveMetrics } from '../../apps/server/running/serveMetrics.ts';
 import type { TestServer } from './testServer.ts';
 
 /** One line of a metrics page: `induct_queue_size{queue="crm"}` and its value. */

@@ -8,7 +8,7 @@ import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
 import { buildApp } from '../../apps/server/app.ts';
 import type { HubspotClient } from '../../apps/server/crm/hubspot/client.ts';
 import type { Deps } from '../../apps/server/deps.ts';
-import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
+import { importInvitations } from '../../apps/server/joining/invitations/importInvitations.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
 import { patience } from '../../apps/server/platform/database/patience.ts';

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
+import { confirmPayment } from '../../apps/server/paying/confirmPayment.ts';
 import { membershipsOf } from './rows.ts';
 import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';

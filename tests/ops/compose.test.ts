@@ -56,7 +56,7 @@ test('the image of backups has the settings of the servers, and the journal of e
   const alike = ['mode', 'databaseUrl', 'publicUrl', 'storage', 'dataDir', 'societyFile'] as const;
   for (const name of alike) assert.deepEqual(config[name], ofServer[name], name);
   for (const volume of server1!.volumes!) assert.ok(backup!.volumes!.includes(volume), volume);
-  const inServer = /docker compose (?:exec|run) .*?(server\d) node apps\/server\/operator\.ts/g;
+  const inServer = /docker compose (?:exec|run) .*?(server\d) node apps\/staff\/operator\.ts/g;
   const documents = ['deploy', 'run', 'staff'].map((name) => read(`docs/${name}.md`)).join('\n');
   const named = new Set([...documents.matchAll(inServer)].map(([, server]) => server));
   assert.deepEqual([...named], ['server1']);

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { requireTool } from '../../apps/server/backup/clientTools.ts';
-import { BackupFault, readManifest } from '../../apps/server/backup/manifest.ts';
-import { examineCopy } from '../../apps/server/backup/restore.ts';
-import { putCluster } from '../../apps/server/backup/stoppedDatabase.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
+import { requireTool } from '../../apps/server/running/backup/clientTools.ts';
+import { BackupFault, readManifest } from '../../apps/server/running/backup/manifest.ts';
+import { examineCopy } from '../../apps/server/running/backup/restore.ts';
+import { putCluster } from '../../apps/server/running/backup/stoppedDatabase.ts';
 import { afterwards, backupCommands, putBack, saveTo } from '../../apps/staff/backup.ts';
 import { commandNamed, Misuse, readArguments } from '../../apps/staff/command.ts';
 import type { RunningPostgres } from './postgres.ts';

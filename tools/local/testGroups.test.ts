@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { groupsOf } from './testGroups.ts';
 
 test('up to 16 test files of a part of the project share a process, in the order given', () => {
-  const links = Array.from({ length: 17 }, (_, number) => `apps/server/links/${17 - number}.test.ts`);
+  const links = Array.from({ length: 17 }, (_, number) => `apps/server/joining/links/${17 - number}.test.ts`);
   const money = 'packages/core/money.test.ts';
   assert.deepEqual(groupsOf([...links, money]), [links.slice(0, 16), [links[16]], [money]]);
 });
@@ -14,8 +14,8 @@ test('a test file that starts whole programs, or tests what a process has once, 
   const files = [
     'apps/server/app.test.ts',
     'apps/server/operator.test.ts',
-    'apps/server/watch/alerts.test.ts',
-    'apps/server/watch/metrics.test.ts',
+    'apps/server/running/alerts.test.ts',
+    'apps/server/running/metrics.test.ts',
     'tests/faults/books.test.ts',
     'tools/local/lock.test.ts',
   ];

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 /** How many test files share a process at most. The process runs their tests one after another. */
 const MOST_TOGETHER = 16;
 /** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
-const apart = ['apps/server', 'apps/server/watch'];
+const apart = ['apps/server', 'apps/server/running'];
 
 /** Whether the tests of a file start whole programs. */
 export function startsPrograms(file: string): boolean {

@@ -23,6 +23,13 @@ test('an import that nobody wrote down is told with its file, from a deeper fold
   ]);
 });
 
+test('a room does not import a file at the top, not even a type', () => {
+  const path = 'apps/server/session/b.ts';
+  assert.deepEqual(wallFaults([...files, { path, text: "import type { D } from '../deps.ts';" }], allowed), [
+    'apps/server/session/b.ts: only files at the top of the server import deps.ts.',
+  ]);
+});
+
 test('arrows that lead back, however far around, do not pass', () => {
   const faults = wallFaults(files, { ...allowed, platform: ['payments'] });
   assert.deepEqual(

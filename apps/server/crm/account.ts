@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Remedy } from '#core/remedy.ts';
-import type { Deps } from '../deps.ts';
-import { endNotices, tellStaff } from '../notices/tellStaff.ts';
+import { endNotices, tellStaff } from '../letters/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
+import type { Deps } from './deps.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { OtherAccount } from './hubspot/errors.ts';
 

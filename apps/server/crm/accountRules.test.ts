@@ -7,7 +7,7 @@ import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
+import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEachIn(import.meta.filename, async () => {

@@ -9,9 +9,9 @@ import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything, failRefund } from '../../../tests/harness/refunds.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { correctPerson, NotCorrectable, previewCorrection } from '../people/correctPerson.ts';
 import { keepApart, NotMergeable, unmergePersons } from '../people/mergePersons.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
 
 /**
  * Tests that whatever people, staff and HubSpot do, HubSpot has what is held in the end. SEED and WALKS repeat or lengthen a run, as in

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { deliveriesOf } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import { tokensNow } from './hubspot/budget.ts';
 
 /** How far HubSpot is behind, and what it still lets us ask. */

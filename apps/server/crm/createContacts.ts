@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { compareNames, isOurs, projectNew, withoutEmail } from '#core/crmProjection.ts';
 import { likenessOf } from '#core/personKeys.ts';
-import type { Deps } from '../deps.ts';
 import { alikeTo } from '../session/alike.ts';
 import { requireSameAccount } from './account.ts';
 import {
@@ -15,6 +14,7 @@ import {
   refuse,
   UNKNOWN_CONTACT,
 } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { namesAt, neededProperties } from './hubspot/properties.ts';

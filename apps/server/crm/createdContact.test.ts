@@ -11,9 +11,9 @@ import { details, openIntent, payByCard, payOrder } from '../../../tests/harness
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */

@@ -18,7 +18,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';

@@ -3,17 +3,18 @@ import { contactFields } from '#core/contact.ts';
 import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
 import type { Notice } from '#core/notice.ts';
-import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
+import { backoff } from '../platform/database/backoff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 import { isProof } from '../session/proof.ts';
+import type { Deps } from './deps.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import type { CrmUnavailable } from './hubspot/errors.ts';
 import { knownOf } from './hubspot/properties.ts';
 import { isAttached, isTeller } from './hubspotIsToHear.ts';
 
-const LONGEST_BACKOFF_SECONDS = 60;
+const BACKOFF = { first: 1, longest: 60 };
 /** How many times a person may fail before they are sent in smaller batches. */
 const FULL_TRIES = 2;
 /** What the mirror has of a contact counts as up to date if it was read at most this many minutes before the payment. */
@@ -229,11 +230,11 @@ export async function postpone(
   { retryAfterMs = 0, perhapsRecord = false }: Partial<CrmUnavailable> = {},
 ): Promise<void> {
   if (rows.length === 0) return;
-  const counted = sql`(tries - ${perhapsRecord ? 0 : 1})`;
+  const counted = sql<number>`(tries - ${perhapsRecord ? 0 : 1})`;
   await sql`
     with ${locked(rows)}
     update crm_delivery set tries = ${counted}, due_at = now() + make_interval(secs =>
-      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(${counted}, 10)) - 1) * (0.5 + random() / 2)))
+      greatest(${retryAfterMs / 1000}::float, case when ${counted} > 0 then ${backoff(counted, BACKOFF)} end))
     from locked where crm_delivery.person_id = locked.person_id and due_at > now()`.execute(deps.database);
 }
 

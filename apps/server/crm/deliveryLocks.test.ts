@@ -4,7 +4,7 @@ import { identityOn } from '../../../tests/harness/identity.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { type Delivered, type Delivery, delivered, postpone, refuse } from './deliveries.ts';
 
 /** Tests that telling HubSpot and what makes persons due lock in one order, so that none of them is aborted as a deadlock. */

@@ -1,7 +1,7 @@
 import { isSame } from '#core/crmFields.ts';
 import { compareNames, EMAIL, project, projectNew, withoutEmail } from '#core/crmProjection.ts';
-import type { Deps } from '../deps.ts';
 import { readDelivery } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { namesAt, neededProperties } from './hubspot/properties.ts';
 

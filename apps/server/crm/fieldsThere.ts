@@ -1,5 +1,5 @@
 import { type CrmField, type FieldRules, laterFields } from '#core/crmFields.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from './deps.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 import { CrmDenied } from './hubspot/errors.ts';
 

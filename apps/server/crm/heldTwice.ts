@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Notice } from '#core/notice.ts';
 import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBack } from '#core/remedy.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /** Returns by which joins a person holds something. */

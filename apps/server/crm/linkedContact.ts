@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { makeDue } from './hubspotIsToHear.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';

@@ -6,8 +6,8 @@ import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { lapelPin } from '../../../tests/harness/refunds.ts';
 import { orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 

@@ -7,7 +7,7 @@ import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import type { LinkTarget } from '../links/links.ts';
+import type { LinkTarget } from '../session/links.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
 

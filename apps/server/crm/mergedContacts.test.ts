@@ -19,7 +19,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { keepContacts } from './followContacts.ts';
 import { type ContactMerge, moveContacts } from './followMerges.ts';

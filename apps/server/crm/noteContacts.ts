@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { Delivery } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { joinPersons, lockPersons } from './joinPersons.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdings } from '../session/members.ts';
 import { deliveriesOf } from './deliveries.ts';
 import type { HubspotClient } from './hubspot/client.ts';

@@ -1,8 +1,8 @@
 import { EMAIL, paidByMember, project } from '#core/crmProjection.ts';
-import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { createAll, lookAgain } from './createContacts.ts';
 import { type Delivered, type Delivery, delivered, intend, postpone, refuse, takeDue } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';

@@ -24,9 +24,9 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 

@@ -23,10 +23,10 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { eraseJoins } from '../privacy/eraseJoins.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { eraseJoins } from '../people/privacy/eraseJoins.ts';
 import { forgetSent } from './deliveries.ts';
 import { hubspotIsToHear, tellHubspot } from './hubspotIsToHear.ts';
 

@@ -15,8 +15,8 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { eraseJoins } from '../privacy/eraseJoins.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { eraseJoins } from '../people/privacy/eraseJoins.ts';
 
 /** Tests which of staff's edits in HubSpot stay, and which are written over by what happens here. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { requireSameAccount } from './account.ts';
+import type { Deps } from './deps.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import { type ContactPage, LARGEST_PAGE } from './hubspot/client.ts';
 import { patiently } from './hubspot/patiently.ts';

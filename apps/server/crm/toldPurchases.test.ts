@@ -21,7 +21,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { diffOf } from './diffJoin.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 

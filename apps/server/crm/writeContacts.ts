@@ -1,6 +1,6 @@
 import { EMAIL, isOurs, withoutEmail } from '#core/crmProjection.ts';
-import type { Deps } from '../deps.ts';
 import { type Delivered, type Delivery, delivered, type Refused, refuse } from './deliveries.ts';
+import type { Deps } from './deps.ts';
 import type { BatchOutcome } from './hubspot/batches.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';

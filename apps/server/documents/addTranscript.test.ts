@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { attachDue } from './attachDocuments.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' }, { hubspotLimits: 'off' });

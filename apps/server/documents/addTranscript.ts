@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Deps } from '../deps.ts';
 import { Failed } from '../platform/failed.ts';
+import type { Deps } from './deps.ts';
 import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 import { takeTranscript } from './uploadTranscript.ts';
 

@@ -12,8 +12,8 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { readFigures } from '../watch/gauges.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
+import { readFigures } from '../running/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

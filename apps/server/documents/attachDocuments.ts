@@ -5,11 +5,12 @@ import { crmId } from '../crm/crmId.ts';
 import { tellingHubspot } from '../crm/fence.ts';
 import type { HubspotClient } from '../crm/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
-import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
+import { backoff } from '../platform/database/backoff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { escapeHtml } from '../platform/escapeHtml.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
@@ -18,7 +19,7 @@ const INTERVAL_MS = 5_000;
  * urgent.
  */
 const BATCH = 5;
-const LONGEST_BACKOFF_SECONDS = 600;
+const BACKOFF = { first: 2, longest: 600 };
 const FOLDER = '/induct';
 
 /** A document that is to be attached to its contact in HubSpot. */
@@ -226,9 +227,7 @@ async function refused({ database }: Deps, { id }: Row, reason: string): Promise
 }
 
 async function postpone({ database }: Deps, { id, crm_attempts }: Row, retryAfterMs: number): Promise<void> {
-  const backoff =
-    Math.min(LONGEST_BACKOFF_SECONDS, 2 ** Math.min(crm_attempts, 10)) * (0.5 + Math.random() / 2);
   await sql`
-    update document set crm_next_try_at = now() + make_interval(secs => ${Math.max(retryAfterMs / 1000, backoff)}::float)
+    update document set crm_next_try_at = now() + make_interval(secs => greatest(${retryAfterMs / 1000}::float, ${backoff(crm_attempts, BACKOFF)}))
     where id = ${id}`.execute(database);
 }

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { DocumentTable } from '../platform/database/types.ts';
 import { personOf } from '../session/members.ts';
+import type { Deps } from './deps.ts';
 import { holdDocument } from './encryptDocuments.ts';
 import { proofJoin } from './proofJoin.ts';
 import { type Applicant, applicantOf } from './review.ts';

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 import { DocumentFault, type How, NotStored } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 /** The first key of the advisory lock on a document. The second key is a hash of the document's storage key. */

@@ -7,7 +7,7 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();

@@ -8,7 +8,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
 
 /** Tests how much money a final rejection refunds. */
 const server = await sharedServer();

@@ -5,7 +5,7 @@ import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { proofJoin } from './proofJoin.ts';
 
 const server = await sharedServer();

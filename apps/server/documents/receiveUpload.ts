@@ -1,8 +1,8 @@
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { UPLOAD_FAILED } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { isFull, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 
 export interface ReceivedUpload {

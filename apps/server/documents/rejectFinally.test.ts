@@ -23,9 +23,9 @@ import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/u
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { giveBack } from '../refunds/giveBack.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { giveBack } from '../paying/refunds/giveBack.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
 const server = await sharedServer();
 

@@ -13,13 +13,9 @@ import {
 } from '#core/refunds.ts';
 import { giveBack as giveMembershipBack } from '#core/remedy.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
-import { transaction } from '../platform/database/transaction.ts';
-import type { Tables } from '../platform/database/types.ts';
-import { Refusal } from '../platform/http/refusal.ts';
-import { type Given, giveBack, givenOf } from '../refunds/giveBack.ts';
-import { othersOfPayer } from '../refunds/membershipStanding.ts';
-import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
+import { type Given, giveBack, givenOf } from '../paying/refunds/giveBack.ts';
+import { othersOfPayer } from '../paying/refunds/membershipStanding.ts';
+import { previewRefund, type RefundPreview } from '../paying/refunds/previewRefund.ts';
 import {
   decideRefunds,
   followJoin,
@@ -27,7 +23,11 @@ import {
   mustBeSeen,
   NotRefundable,
   type PaidJoins,
-} from '../refunds/refundJoin.ts';
+} from '../paying/refunds/refundJoin.ts';
+import { transaction } from '../platform/database/transaction.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { proofJoin } from './proofJoin.ts';
 import {
   isOver,

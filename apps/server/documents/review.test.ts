@@ -10,9 +10,9 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { readLetter } from '../letters/takeLetter.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refusalsOf } from '../privacy/underWay.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
+import { refusalsOf } from '../people/privacy/underWay.ts';
 import { NothingToDecide, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();

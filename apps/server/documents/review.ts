@@ -2,7 +2,6 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
-import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
@@ -10,6 +9,7 @@ import { Failed } from '../platform/failed.ts';
 import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { isProof, isUnseen } from '../session/proof.ts';
+import type { Deps } from './deps.ts';
 import { proofJoin } from './proofJoin.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };

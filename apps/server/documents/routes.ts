@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { serve } from '../platform/http/routes.ts';
+import type { Deps } from './deps.ts';
 import { sessionDocuments } from './sessionDocuments.ts';
 import { createUploadLink, getUploadLink, uploadByLink } from './uploadLinks.ts';
 import { uploadResume } from './uploadResume.ts';
@@ -12,18 +12,20 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
     throwFileSizeLimit: false,
     limits: { fileSize: Number.POSITIVE_INFINITY },
   });
-  serve(app, 'uploadTranscript', async ({ params, request }) => ({
-    data: await uploadTranscript(deps, params.uuid, request, deps.browser.holdingOf(request, params.uuid)),
+  serve(app, deps, 'uploadTranscript', async ({ params, holding, request }) => ({
+    data: await uploadTranscript(deps, params.uuid, request, holding),
   }));
-  serve(app, 'getDocuments', async ({ params, request }) => ({
-    data: await sessionDocuments(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
+  serve(app, deps, 'getDocuments', async ({ params, holding }) => ({
+    data: await sessionDocuments(deps, params.uuid, holding),
   }));
-  serve(app, 'createUploadLink', async ({ params, request }) => ({
-    data: await createUploadLink(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
+  serve(app, deps, 'createUploadLink', async ({ params, holding }) => ({
+    data: await createUploadLink(deps, params.uuid, holding),
   }));
-  serve(app, 'getUploadLink', async ({ params }) => ({ data: await getUploadLink(deps, params.token) }));
-  serve(app, 'uploadByLink', async ({ params, request }) => ({
+  serve(app, deps, 'getUploadLink', async ({ params }) => ({
+    data: await getUploadLink(deps, params.token),
+  }));
+  serve(app, deps, 'uploadByLink', async ({ params, request }) => ({
     data: await uploadByLink(deps, params.token, request),
   }));
-  serve(app, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
+  serve(app, deps, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
 }

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import type { Deps } from '../deps.ts';
 import { DocumentFault, NotStored } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 /**

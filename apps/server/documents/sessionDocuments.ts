@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import { hasEnded, isReturned } from '../session/members.ts';
 import { isUnseen } from '../session/proof.ts';
 import { standingFor } from '../session/standing.ts';
+import type { Deps } from './deps.ts';
 import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
 

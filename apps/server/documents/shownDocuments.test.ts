@@ -13,8 +13,8 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { applyRetention } from '../privacy/retention.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { applyRetention } from '../people/privacy/retention.ts';
 
 const server = await sharedServer();
 const { upload, uploaded } = transcriptsOn(server);

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type DocumentType, documentName, fileTooLarge } from '#documents/document.ts';
 import { faultSentence } from '#documents/faults.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 import { NoVerdict } from './scanner.ts';
 
 const NOT_NOW = 'We cannot take files just now. Please try again in an hour, or email it to us.';

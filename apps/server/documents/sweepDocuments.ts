@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
-import { endNotices, tellStaff } from '../notices/tellStaff.ts';
+import { endNotices, tellStaff } from '../letters/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { isKey } from '../providers/storage/arrive.ts';
+import type { Deps } from './deps.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
+import type { Deps } from './deps.ts';
 
 /** Logs that a document cannot be read, and gives staff a notice for each cause. */
 export async function tellUnreadable(

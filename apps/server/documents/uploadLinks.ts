@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { uploadLinkPath } from '#core/navigation.ts';
 import { UPLOAD_LINK_MINUTES, UPLOAD_LINK_OVER } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
+import type { Deps } from './deps.ts';
 import { joinForUpload, refuseDecided, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;

@@ -4,7 +4,7 @@ import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { type Part, pdf, postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import { signedLinks } from '../links/links.ts';
+import { signedLinks } from '../session/links.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
 const { leavesNothing, upload } = await uploadsTo(server);

@@ -4,10 +4,10 @@ import type { Data } from '#contract/schemas.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
 import { NO_CONTACT_ID } from '#documents/document.ts';
 import { linkedContact } from '../crm/linkedContact.ts';
-import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { personOf } from '../session/members.ts';
+import type { Deps } from './deps.ts';
 import { insertDocument } from './insertDocument.ts';
 import { receiveUpload } from './receiveUpload.ts';
 

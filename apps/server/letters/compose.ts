@@ -10,10 +10,10 @@ import { isDonationType, isMembershipType } from '#core/product.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { isReminder } from '#core/reminders.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import type { MailAddress } from '../platform/config/mail.ts';
 import type { Mail } from '../providers/mail/client.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
 import {
   type AmountTable,
   CREST,

@@ -20,11 +20,11 @@ import { type Client, sharedServer, type TestServer } from '../../../tests/harne
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { rejectFinally } from '../documents/rejectFinally.ts';
 import { NothingToDecide, reviewTranscripts } from '../documents/review.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { lookAtPayment } from '../payments/lookAtPayment.ts';
-import { settlePaying } from '../payments/settlePaying.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { lookAtPayment } from '../paying/lookAtPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { settlePaying } from '../paying/settlePaying.ts';
 import { compose } from './compose.ts';
 import { holds, readLetter } from './takeLetter.ts';
 

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
-import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import type { Deps } from './deps.ts';
 
 export interface DueLetter {
   kind: LetterKind;

@@ -7,13 +7,13 @@ import {
   MOST_REMINDERS_DAYS,
   reminderKinds,
 } from '#core/reminders.ts';
-import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { limitedCount } from '../platform/http/limits.ts';
 import { isProven } from '../session/alike.ts';
 import { mailboxKey } from '../session/mailboxKey.ts';
 import { joinerHoldings } from '../session/members.ts';
 import { hasPart } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 

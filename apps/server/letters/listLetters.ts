@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
-import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import type { Deps } from './deps.ts';
 import { retryRefused } from './dueLetters.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { readLetter } from './takeLetter.ts';

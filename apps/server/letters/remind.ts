@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { reminderHours, reminderKinds } from '#core/reminders.ts';
-import type { Deps } from '../deps.ts';
 import type { Society } from '../society/society.ts';
+import type { Deps } from './deps.ts';
 import { insertLetters } from './dueLetters.ts';
 
 /**

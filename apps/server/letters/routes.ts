@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { stopRemindersPath } from '#core/navigation.ts';
-import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { serve } from '../platform/http/routes.ts';
+import type { Deps } from './deps.ts';
 import { stopReminders } from './remind.ts';
 import { ONE_CLICK_PATH } from './stopLinks.ts';
 
 /** Anybody with the link in a reminder may stop reminders to the recipient's email or allow them again; no cookie is needed. */
 export function letterRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'getReminders', async ({ params }) => {
+  serve(app, deps, 'getReminders', async ({ params }) => {
     const hash = deps.stopLinks.read(params.token);
     const { rows } = await sql`select from reminder_stop where email_hash = ${hash}`.execute(deps.database);
     return { data: { areStopped: rows.length > 0 } };
   });
-  serve(app, 'setReminders', async ({ params, body, request }) => {
+  serve(app, deps, 'setReminders', async ({ params, body, request }) => {
     await setReminders(deps, { token: params.token, address: request.ip, ...body });
     return { data: body };
   });

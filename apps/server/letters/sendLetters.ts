@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
-import { troubleTeller } from '../notices/providerTrouble.ts';
 import { repeat } from '../platform/background.ts';
 import type { MailSettings } from '../platform/config/mail.ts';
+import { backoff } from '../platform/database/backoff.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { callWatcher, type WatchCall } from '../platform/watchCall.ts';
@@ -15,7 +14,9 @@ import {
   openMail,
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
+import type { Deps } from './deps.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
+import { troubleTeller } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
@@ -25,7 +26,7 @@ const BATCH = 20;
  * After this many minutes, a letter that the mail server postponed is retried. The delay doubles with each try, up to the maximum
  * below.
  */
-const FIRST_BACKOFF_MINUTES = 1;
+const FIRST_BACKOFF_SECONDS = 60;
 const LONGEST_BACKOFF_MINUTES = 240;
 /** The longest delay (minutes) before the retry of a letter that the server refused without saying that the letter is the reason. */
 const LONGEST_DOUBTED_MINUTES = 60;
@@ -126,10 +127,9 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
   // While the server accepts no letter at all, this one is not at fault, however long that lasts.
   if (isOld && (!isDoubted || (await hasAccepted(deps))))
     return setAside(deps, letter, `${error.message} (for ${GIVEN_UP_DAYS} days)`);
-  const longest = isDoubted ? LONGEST_DOUBTED_MINUTES : LONGEST_BACKOFF_MINUTES;
-  const minutes = Math.min(longest, FIRST_BACKOFF_MINUTES * 2 ** Math.min(attempts - 1, 16));
+  const longest = 60 * (isDoubted ? LONGEST_DOUBTED_MINUTES : LONGEST_BACKOFF_MINUTES);
   await sql`
-    update letter set next_try_at = now() + make_interval(secs => ${minutes * 60 * (0.75 + Math.random() / 4)}::float)
+    update letter set next_try_at = now() + make_interval(secs => ${backoff(attempts, { first: FIRST_BACKOFF_SECONDS, longest })})
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 

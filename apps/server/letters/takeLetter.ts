@@ -9,7 +9,6 @@ import { type KnownEmails, recipientsOf } from '#core/recipients.ts';
 import type { RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
-import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { alikeTo, isProven } from '../session/alike.ts';
@@ -24,6 +23,7 @@ import {
 } from '../session/members.ts';
 import { firstName, knownEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
+import type { Deps } from './deps.ts';
 
 /** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;

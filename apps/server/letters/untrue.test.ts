@@ -15,9 +15,9 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { sweepPayments } from '../settlement/sweep.ts';
+import { sweepPayments } from '../books/sweep.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
 import { sendDue } from './sendLetters.ts';
 
 /** Tests that letters and notices never contain statements that are false or not yet true. */

@@ -1,15 +1,65 @@
-import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../deps.ts';
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type DownloadName, downloads } from '#contract/calls.ts';
+import { papers } from '#core/paper.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { serve } from '../platform/http/routes.ts';
-import { membershipDetails } from './membershipDetails.ts';
-import { setMembership } from './setMembership.ts';
+import type { Deps } from './deps.ts';
+import { certificateOf, type Member, pressReleaseOf, readMember, unprintable } from './member.ts';
+import { paperProblem, programmeProblem } from './paperProblem.ts';
+import { releaseText } from './pressRelease.ts';
+import { setVerification } from './setVerification.ts';
+import { verifyNumber } from './verifyNumber.ts';
+
+const params = z.object({ uuid: z.uuid().toLowerCase() });
+const querystring = z.object({ paper: z.enum(papers).optional() });
+type Asked = FastifyRequest<{ Params: z.output<typeof params>; Querystring: z.output<typeof querystring> }>;
 
 export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'getMembershipDetails', async ({ params, request }) => ({
-    data: await membershipDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
-  }));
-  serve(app, 'setMembership', async ({ params, body, request }) => {
-    await setMembership(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body);
-    return { data: { status: 'success' as const } };
+  serve(app, deps, 'getPressRelease', async ({ params, holding }) => {
+    const member = await readMember(deps, params.uuid, { holding });
+    const problem = programmeProblem(deps, member);
+    if (problem !== null) throw new Refusal(409, problem);
+    return { data: { text: releaseText(pressReleaseOf(deps, member)) } };
   });
+  serve(app, deps, 'setVerification', async ({ params, body, holding }) => ({
+    data: await setVerification(deps, params.uuid, { ...body, holding }),
+  }));
+  serve(app, deps, 'verifyNumber', async ({ params: { number }, request }) => ({
+    data: await verifyNumber(deps, { typed: number, address: request.ip }),
+  }));
+  download('certificate', 'Certificate', (member, paper) =>
+    deps.printer.print({ kind: 'certificate', certificate: certificateOf(deps, member), paper }),
+  );
+  download('pressRelease', 'Press release', async (member, paper) => {
+    const given = [member.school, member.city, member.state].filter((text) => text !== null);
+    const missing = new Set(await unprintable(deps, given.join(' ')));
+    const isPrintable = (text: string) => ![...text].some((character) => missing.has(character));
+    const release = pressReleaseOf(deps, member, isPrintable);
+    return deps.printer.print({ kind: 'pressRelease', release, paper });
+  });
+
+  /** Registers the route of a PDF download, with its path from the contract. Refusals are answered like those of API calls. */
+  function download(
+    name: DownloadName,
+    title: string,
+    print: (member: Member, paper: Member['paper']) => Promise<Uint8Array>,
+  ): void {
+    app.get(
+      downloads[name].replace('{uuid}', ':uuid'),
+      { schema: { operationId: name, params, querystring } },
+      async (request: Asked, reply: FastifyReply) => {
+        const { uuid } = request.params;
+        const member = await readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
+        const problem = await paperProblem(deps, member);
+        if (problem !== null) throw new Refusal(409, problem);
+        const bytes = await print(member, request.query.paper ?? member.paper);
+        return reply
+          .type('application/pdf')
+          .header('content-disposition', contentDisposition(`${title} - ${member.name}.pdf`))
+          .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      },
+    );
+  }
 }

@@ -17,7 +17,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { sendDueLinks } from '../pass/sendLinks.ts';
+import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 
 /** What strangers who typed somebody's email and name do beside them: nothing that the person notices. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

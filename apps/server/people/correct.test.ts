@@ -17,8 +17,8 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { sendDueLinks } from '../pass/sendLinks.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
 import { personNamed } from './personNamed.ts';
 

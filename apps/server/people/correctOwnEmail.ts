@@ -1,11 +1,11 @@
 import { cleanEmail } from '#core/cleanText.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
-import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import { standingFor } from '../session/standing.ts';
 import { ChangedMeanwhile, correctPerson, NotCorrectable, previewCorrection } from './correctPerson.ts';
+import type { Deps } from './deps.ts';
 import { personNamed } from './personNamed.ts';
 
 const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';

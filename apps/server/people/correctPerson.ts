@@ -12,17 +12,17 @@ import {
 } from '#core/studentDetails.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
-import type { Deps } from '../deps.ts';
-import { country } from '../join/submitDetails.ts';
+import { revokePasses } from '../joining/pass/revoke.ts';
+import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
-import { endNotices } from '../notices/tellStaff.ts';
-import { revokePasses } from '../pass/revoke.ts';
+import { endNotices } from '../letters/tellStaff.ts';
+import { othersOfPayer, tellOfTwice } from '../paying/refunds/membershipStanding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
-import { othersOfPayer, tellOfTwice } from '../refunds/membershipStanding.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
+import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** The fields that can be corrected. */

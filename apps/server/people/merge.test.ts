@@ -8,8 +8,8 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { reconcile } from '../settlement/reconcile.ts';
+import { reconcile } from '../books/reconcile.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;

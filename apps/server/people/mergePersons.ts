@@ -20,12 +20,12 @@ import {
   toldTogether,
 } from '../crm/hubspotIsToHear.ts';
 import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
-import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
 import { holdings } from '../session/members.ts';
+import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
 
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { plain } from '#core/cleanText.ts';
-import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { personOf, presentPerson } from '../session/members.ts';
+import type { Deps } from './deps.ts';
 import { NotMergeable } from './mergePersons.ts';
 
 /** Whether a text can name a person: the uuid of a join, or HubSpot's id of a contact. */

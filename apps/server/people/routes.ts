@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { serve } from '../platform/http/routes.ts';
 import { correctOwnEmail } from './correctOwnEmail.ts';
+import type { Deps } from './deps.ts';
 
 export function peopleRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'correctEmail', async ({ params: { uuid }, body, request }) => {
-    const holding = deps.browser.holdingOf(request, uuid);
-    return { data: await correctOwnEmail(deps, uuid, { email: body.email, holding }) };
-  });
+  serve(app, deps, 'correctEmail', async ({ params, body, holding }) => ({
+    data: await correctOwnEmail(deps, params.uuid, { email: body.email, holding }),
+  }));
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { identityNotes } from '#core/intentText.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from './deps.ts';
 
 /** Writes names and email into the metadata of the intents of some joins, from which a restore makes lost joins again. */
 export async function writeNotes(

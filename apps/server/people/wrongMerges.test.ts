@@ -11,8 +11,8 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { reconcile } from '../books/reconcile.ts';
 import { pushDue } from '../crm/push.ts';
-import { reconcile } from '../settlement/reconcile.ts';
 
 /** Merges by staff that were wrong, were undone, or meet with what HubSpot merges, buys and refunds meanwhile. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });

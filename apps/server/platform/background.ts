@@ -1,5 +1,5 @@
 import { SpanStatusCode } from '@opentelemetry/api';
-import type { Log } from '../deps.ts';
+import type { Log } from './deps.ts';
 import { backgroundRounds } from './metrics.ts';
 import { tracer } from './watchCall.ts';
 

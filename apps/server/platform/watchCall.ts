@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Log } from '../deps.ts';
+import type { Log } from './deps.ts';
 import { providerSeconds } from './metrics.ts';
 
 /**

@@ -7,8 +7,8 @@ import { everything } from '../../../tests/harness/refunds.ts';
 import { details, openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
 /** PEOPLE: how many contacts are simulated, more in the long tests. MOST_ACTIONS: the most actions of each contact. */
 const PEOPLE = isLong ? 150 : 8;

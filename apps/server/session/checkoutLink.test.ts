@@ -7,7 +7,7 @@ import { type Join, ofJoins, proveByCode } from '../../../tests/harness/joinCall
 import { openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { readLetter } from '../letters/takeLetter.ts';
-import { LINK_INVALID } from '../links/links.ts';
+import { LINK_INVALID } from './links.ts';
 
 /** What the holder of a checkout link is told of the person for whom it pays, before and after they have proven to be that person. */
 const server = await sharedServer();

@@ -16,8 +16,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { ALREADY_MEMBER } from './members.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -8,12 +8,12 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, openIntent, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { followPayment } from '../refunds/followPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
+import { listParcels, parcelOf } from '../membership/orders.ts';
+import { confirmPayment } from '../paying/confirmPayment.ts';
+import { followPayment } from '../paying/refunds/followPayment.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
 /** Tests that an order keeps the goods and the processing fee with which it was sold, even if society.yaml changes later. */
 const server = await sharedServer();

@@ -3,9 +3,9 @@ import { type Holding, isOpenIn, type JoinAccess } from '#core/holding.ts';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
 import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
+import type { Deps } from './deps.ts';
 import { hasEnded, holdsBought } from './members.ts';
 import { isProof } from './proof.ts';
 

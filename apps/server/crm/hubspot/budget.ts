@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { backoff } from '../../platform/database/backoff.ts';
 import type { Database } from '../../platform/database/client.ts';
 
 /**
@@ -96,7 +97,7 @@ export function sharedBudget(database: Database): Budget {
       await sql`
         update crm_budget set failures = failures + 1, blocked_until = case when failures + 1 >= ${FAILURES}
           then greatest(
-            now() + make_interval(secs => least(${LONGEST_PAUSE_SECONDS}::float, power(2, least(failures + 1 - ${FAILURES}, 10))) * (0.5 + random() / 2)),
+            now() + make_interval(secs => ${backoff(sql<number>`(failures + 2 - ${FAILURES})`, { first: 1, longest: LONGEST_PAUSE_SECONDS })}),
             case when blocked_until > now() + make_interval(secs => ${PROBE_SECONDS}) then blocked_until end)
           else blocked_until end
         where name = ${kind}`.execute(database);

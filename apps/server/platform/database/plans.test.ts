@@ -15,19 +15,24 @@ import {
   startJoin,
 } from '../../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
+import { catchUpOnEvents } from '../../books/catchUp.ts';
+import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
 import { syncContacts } from '../../crm/syncContacts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
-import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
-import { explainCode, extendCode, listInvitations, withdrawCode } from '../../invitations/invitations.ts';
-import { findPeople } from '../../join/findJoins.ts';
+import { findPeople } from '../../joining/findJoins.ts';
+import {
+  explainCode,
+  extendCode,
+  listInvitations,
+  withdrawCode,
+} from '../../joining/invitations/invitations.ts';
+import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
+import { tellOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
-import { sendDueLinks } from '../../pass/sendLinks.ts';
-import { refusalsOf } from '../../privacy/underWay.ts';
-import { catchUpOnEvents } from '../../settlement/catchUp.ts';
-import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
-import { readStory } from '../../story/readStory.ts';
-import { readFigures } from '../../watch/gauges.ts';
+import { refusalsOf } from '../../people/privacy/underWay.ts';
+import { readFigures } from '../../running/gauges.ts';
+import { readStory } from '../../session/readStory.ts';
 
 /** The number of joins in the test's database. It is so high that the planner chooses a sequential scan only if no index fits. */
 const SESSIONS = 50_000;

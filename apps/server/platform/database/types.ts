@@ -258,7 +258,7 @@ export interface RefundTable {
 
 export interface EventRetryTable {
   id: string;
-  /** The event as Stripe sent it. settlement/catchUp.ts processes it again. */
+  /** The event as Stripe sent it. books/catchUp.ts processes it again. */
   event: Json<object>;
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;

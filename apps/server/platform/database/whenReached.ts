@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import type { Log } from '../../deps.ts';
-import { readSociety } from '../../society/readSociety.ts';
 import type { Config } from '../config/config.ts';
 import { placeOf } from '../config/databaseUrl.ts';
+import type { Log } from '../deps.ts';
 import { fileFaultOf } from '../fileFault.ts';
 import { openWaitingRoom, type WaitingRoom } from '../http/waitingRoom.ts';
 import { connectToPrimary } from './primary.ts';
@@ -21,18 +20,20 @@ const SLOW_MS = 15_000;
 /**
  * Runs `start`, and retries it while the database cannot be reached. Meanwhile the waiting room answers calls with 503. Throws an
  * Error for staff at once if a setting is wrong (password, database name), and otherwise when DATABASE_WAIT_SECONDS have passed. If
- * the waiting room was opened, it is returned as `room`, and the caller must close it.
+ * the waiting room was opened, it is returned as `room`, and the caller must close it. `readName` returns the
+ * society's name, for the waiting room.
  */
 export async function whenReached<Done>(
   config: Config,
   log: Log,
+  readName: () => string,
   start: () => Promise<Done>,
 ): Promise<{ done: Done; room: WaitingRoom | undefined }> {
   const began = performance.now();
   const waitsUntil = began + config.databaseWaitSeconds * 1_000;
   let opening: Promise<WaitingRoom> | undefined;
   const openRoom = async () => {
-    opening ??= openWaitingRoom(config, log, readSociety(config.societyFile).society.name);
+    opening ??= openWaitingRoom(config, log, readName());
     return opening;
   };
   // Ignores an error of the waiting room, such as a port in use: the server gets the same error when it listens.

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import type { Deps, Log } from '../../deps.ts';
 import { connect, type Database } from '../database/client.ts';
 import { readMigrations } from '../database/migrate.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import type { Deps, Log } from '../deps.ts';
 import { kept } from '../kept.ts';
 import type { Stopping } from './stopping.ts';
 
@@ -23,13 +23,15 @@ const STORAGE_PATIENCE_MS = 3_000;
 export const HEALTHZ = '/healthz';
 export const READYZ = '/readyz';
 
+type Reachable = Pick<Deps, 'config' | 'log'> & { storage: { reach(): Promise<unknown> } };
+
 /**
  * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls. If
  * the server cannot, or is stopping, `/readyz` answers 503 with the reasons ({@link NotReady}), without internals.
  */
 export function serveHealth(
   app: FastifyInstance,
-  deps: Deps,
+  deps: Reachable,
   stopping: Stopping,
   { isOverloaded }: { isOverloaded(): boolean },
 ): void {
@@ -72,7 +74,7 @@ async function lookAtDatabase(database: Database, log: Log): Promise<NotReady[]>
   }
 }
 
-async function reachStorage({ storage, log }: Deps): Promise<boolean> {
+async function reachStorage({ storage, log }: Reachable): Promise<boolean> {
   const late = pause(STORAGE_PATIENCE_MS, undefined, { ref: false }).then(() => {
     throw new Error('the storage of the documents did not answer in time');
   });

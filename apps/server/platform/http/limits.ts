@@ -28,8 +28,9 @@ export async function countWithin(
 }
 
 /**
- * Returns the common table expressions of {@link countWithin}, for use in a larger statement. The last one, `within`, has one row
- * with `is_within`. An event for which the SQL expression `isFree` is true is not counted. If the limit is reached, such an event
+ * Returns the common table expressions of {@link countWithin}, for use in a larger statement: `counts` has one row with `is_free` and
+ * `earlier` (the events before this one), `counted` the `window_start` of an event that was counted, and `within` one row with
+ * `is_within`. An event for which the SQL expression `isFree` is true is not counted. If the limit is reached, such an event
  * is refused as well, so that a caller cannot distinguish free events from others.
  */
 export function countingWithin(
@@ -51,7 +52,7 @@ export function countingWithin(
       select ${name}, ${key}, ${step}, 1 from counts where not is_free and earlier < ${limit.count}
       on conflict (name, key, window_start) do update set count = limit_count.count + 1
         where limit_count.count + (select of_other_steps from counts) < ${limit.count}
-      returning count
+      returning window_start
     ), within as (
       select exists (select from counted) or is_free and earlier < ${limit.count} as is_within from counts
     )`;

@@ -2,10 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type CallName, calls } from '#contract/calls.ts';
 import { type Data, failure, type Params, type ParsedBody, schemas, successOf } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
+import type { Deps } from '../deps.ts';
 
 export interface CallContext<Name extends CallName> {
   params: Params<Name>;
   body: ParsedBody<Name>;
+  /** How the caller's browser holds the join that the path names; not at all if it names none. */
+  holding: Holding;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -28,6 +32,7 @@ export function templateOf(name: CallName): string {
 /** Registers a call with the path, request schema and answer schema of the contract. */
 export function serve<Name extends CallName>(
   app: FastifyInstance,
+  { browser }: Pick<Deps, 'browser'>,
   name: Name,
   handler: (context: CallContext<Name>) => Promise<Answer<Name>> | Answer<Name>,
 ): void {
@@ -46,6 +51,7 @@ export function serve<Name extends CallName>(
       const { data, message } = await handler({
         params: request.params as Params<Name>,
         body: request.body as ParsedBody<Name>,
+        holding: browser.holdingOf(request, (request.params as { uuid?: string }).uuid ?? ''),
         request,
         reply,
       });

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 
 /**
- * The event types that webhook endpoints must receive (the doctor checks this). settlement/catchUp.ts polls for
+ * The event types that webhook endpoints must receive (the doctor checks this). books/catchUp.ts polls for
  * the same types.
  */
 export const webhookEvents = [

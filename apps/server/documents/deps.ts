@@ -1,0 +1,13 @@
+import type { Deps as PayingDeps } from '../paying/deps.ts';
+import type { Storage } from '../providers/storage/storage.ts';
+import type { Inspector } from './inspector.ts';
+import type { Scanner } from './scanner.ts';
+
+/** Which documents did a member send, and what do staff say of them? */
+export interface Deps extends PayingDeps {
+  storage: Storage;
+  /** Inspects uploaded documents in a child process. */
+  inspector: Inspector;
+  /** Scans documents for malware; null if none is configured. */
+  scanner: Scanner | null;
+}

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
+import { noContact } from '#core/contact.ts';
+import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
+import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
+import { shortPrice, toDollars } from '#core/money.ts';
+import { lineUuid, type OpenLine } from '#core/orderLine.ts';
+import { isPostcode, tidyPostcode } from '#core/postcode.ts';
+import { isMembershipType } from '#core/product.ts';
+import { providerEmail } from '#core/providerEmail.ts';
+import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { findCountry } from '#reference/countries.ts';
+import { findSubdivision } from '#reference/lookup.ts';
+import { nameProblemAhead } from '../membership/paperProblem.ts';
+import { lookedAtJustNow } from '../paying/lookAtPayment.ts';
+import { settlePaying } from '../paying/settlePaying.ts';
+import type { ContactProfile } from '../platform/database/types.ts';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
+import { membershipFee } from '../session/members.ts';
+import { firstName, fullName, knownEmails, lastName } from '../session/person.ts';
+import { accessOf, admitted } from '../session/standing.ts';
+import { eligibilityOf, fillIn } from '../society/texts.ts';
+import { toWireLine, toWireProduct } from '../society/wire.ts';
+import type { Deps } from './deps.ts';
+import { merge } from './getContact.ts';
+
+/**
+ * Returns the order, the products that can be added to it, and the known data of the joiner, unless this browser is not shown who
+ * they are.
+ */
+export async function checkoutDetails(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+): Promise<Data<'getCheckoutDetails'>> {
+  let session = await find();
+  // If a payment was begun and has not ended, asks Stripe for its outcome before the order is shown, unless Stripe was asked
+  // within the last second.
+  if (session.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
+    session = await find();
+
+  const { society } = deps;
+  const isCheckoutOnly = session.origin === 'checkout';
+  const isShown = seesJoiner(holding, session);
+  const { refund, processingFeeCents } = society.programme(session.programme);
+  const fee = shortPrice(session.membership_fee ?? processingFeeCents);
+  const known = isShown ? merge(session.profile, session.details, null) : noContact;
+  const country = known.country ? findCountry(known.country) : undefined;
+  const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
+  const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
+  const place = billable && { country: billable.name, state: subdivision?.name ?? known.state ?? '' };
+  const postcode = place ? tidyPostcode(known.zip ?? '', place) : '';
+  return {
+    products: session.lines.map((line) =>
+      toWireLine(society, { ...line, uuid: lineUuid(uuid, line.number) }),
+    ),
+    donationOptions: society.offers
+      .filter(({ type }) => type === 'donation')
+      .map(({ id, uuid: productUuid, priceCents }) => ({
+        id,
+        uuid: productUuid,
+        amount: toDollars(priceCents!),
+      })),
+    recommendedProducts: society.offers
+      .filter(({ recommended }) => recommended)
+      .map((product) => toWireProduct(product)),
+    billingEmail: (isShown && providerEmail(joinerEmails(session.known))) || '',
+    nameProblem: isShown ? await nameProblemAhead(deps, cleanText(session.full_name ?? '')) : null,
+    payingFor: isCheckoutOnly ? firstNameAndInitial(session.first_name, session.last_name) : null,
+    billing: {
+      name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
+      line1: billable ? known.address : null,
+      line2: billable ? known.address2 || null : null,
+      city: billable ? known.city : null,
+      state: subdivision ? (subdivision.code ?? subdivision.name) : null,
+      // A postcode that does not have its country's form is left to the payer.
+      postalCode: place && isPostcode(postcode, place) ? postcode : null,
+      country: billable?.code === 'CA' ? 'CA' : 'US',
+    },
+    isCheckoutOnly,
+    hasAgreedToPolicies: session.has_agreed_to_policies,
+    guardianConsent: session.has_guardian_consent ? null : guardianConsentOf(society, session.programme),
+    revision: session.revision,
+    unseen: isCheckoutOnly ? unseen(session.programme, session.lines) : null,
+    refundNote: fillIn(refund, society, session.programme, { fee }),
+  };
+
+  function unseen(programme: string, lines: OpenLine[]) {
+    const sold = lines
+      .map(({ productId }) => society.product(productId))
+      .find((product) => product !== undefined && isMembershipType(product.type));
+    return {
+      features: (sold?.features ?? []).map((description, index) => ({ id: index + 1, description })),
+      eligibility: sold?.type === 'membership' ? eligibilityOf(society, programme) : null,
+    };
+  }
+
+  async function find() {
+    const { rows } = await sql<
+      JoinAccess & {
+        is_to_be_settled: boolean;
+        programme: string;
+        has_agreed_to_policies: boolean;
+        has_guardian_consent: boolean;
+        revision: number;
+        details: StudentDetails | null;
+        profile: ContactProfile | null;
+        known: KnownEmails;
+        full_name: string | null;
+        first_name: string | null;
+        last_name: string | null;
+        lines: OpenLine[];
+        membership_fee: number | null;
+      }
+    >`
+      select state = 'paying' and not exists (
+          select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
+        ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, lines,
+        ${membershipFee} as membership_fee
+      from join_session session left join person on person.id = session.person_id
+      where session.uuid = ${uuid}`.execute(deps.database);
+    return admitted(deps, 'readCheckout', { uuid, holding }, rows[0]);
+  }
+}

@@ -1,0 +1,11 @@
+import type { Deps as SessionDeps } from '../session/deps.ts';
+import type { LetterTexts } from './readTexts.ts';
+import type { StopLinks } from './stopLinks.ts';
+
+/** What is written, to members and to staff? */
+export interface Deps extends SessionDeps {
+  letterTexts: LetterTexts;
+  stopLinks: StopLinks;
+  /** The society's icon, a PNG. */
+  icon: Buffer;
+}

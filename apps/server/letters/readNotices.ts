@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Notice } from '#core/notice.ts';
+import type { ByStaff } from '../platform/deps.ts';
+import type { Deps } from './deps.ts';
+
+/** A notice with how often its cause was met, first and last. */
+export type ReadNotice = Notice & { id: number; count: number; createdAt: Date; lastSeenAt: Date };
+
+/** Returns the open notices whose cause was met since a time, the oldest first. */
+export async function readNotices({ database }: Pick<Deps, 'database'>, since: Date): Promise<ReadNotice[]> {
+  const { rows } = await sql<ReadNotice>`
+    select id, kind, session_uuid as subject, params, remedy, count, created_at as "createdAt", last_seen_at as "lastSeenAt"
+    from staff_notice where ended_at is null and last_seen_at >= ${since} order by id`.execute(database);
+  return rows;
+}
+
+/** Ends a notice, as staff say. Returns false if there is no such open notice. */
+export async function endNotice({ database, actor }: ByStaff<Deps>, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    update staff_notice set ended_at = now(), ended_by = ${actor} where id = ${id} and ended_at is null returning id`.execute(
+    database,
+  );
+  return rows.length > 0;
+}

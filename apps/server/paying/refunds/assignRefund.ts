@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, sql } from 'kysely';
+import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
+import type { RefundedLine } from '#core/refunds.ts';
+import { endNotices } from '../../letters/tellStaff.ts';
+import { isUuid } from '../../platform/database/isUuid.ts';
+import { transaction } from '../../platform/database/transaction.ts';
+import type { Tables } from '../../platform/database/types.ts';
+import type { Deps } from '../deps.ts';
+import { lockSession, recount } from './followPayment.ts';
+import { paidOrders, type SettledOrder } from './paidOrders.ts';
+import { NotRefundable } from './refundJoin.ts';
+
+/** What a refund made outside Induct was for. */
+interface Assigned {
+  amountCents: number;
+  intentId: string;
+  lines: RefundedLine[];
+}
+
+/**
+ * Records what a refund made outside Induct was for, as staff say, even if its amount suggests otherwise. Updates the
+ * membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. With `seen`, the result of
+ * a trial, changes nothing unless the same still holds. Throws {@link NotRefundable} if the assignment is impossible.
+ */
+export async function sayWhatFor(
+  deps: Deps,
+  refund: string,
+  assignment: Assignment,
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: Assigned } = {},
+): Promise<Assigned> {
+  return transaction(deps, async (trx) => {
+    const { uuid, intentId, amountCents } = await findElsewhere(trx, refund);
+    const session = await lockSession(trx, intentId);
+    const order = await orderOf(deps, trx, intentId, refund);
+    const lines = assignRefund(order, { uuid, amountCents }, assignment);
+    if (typeof lines === 'string') throw new NotRefundable(lines);
+    const assigned = { amountCents, intentId, lines };
+    if (isTrial) return assigned;
+    if (seen && !isDeepStrictEqual(seen, assigned))
+      throw new NotRefundable('What it can be for has changed since it was shown. Please look again.');
+    await trx
+      .updateTable('refund')
+      .set({ lines: JSON.stringify(lines), assigned_at: sql`now()`, updated_at: sql`now()` })
+      .where('uuid', '=', uuid)
+      .execute();
+    await endNotices(trx, ['refund_elsewhere'], { about: { refund: uuid } });
+    await recount(deps, trx, session, intentId);
+    return assigned;
+  });
+}
+
+/** Reads a refund made outside Induct with the order that it was for, so that staff can say what for. Throws as {@link sayWhatFor}. */
+export async function readAssignable(
+  deps: Deps,
+  refund: string,
+): Promise<{ uuid: string; amountCents: number; isDispute: boolean; order: SettledOrder }> {
+  const { intentId, ...found } = await findElsewhere(deps.database, refund);
+  return { ...found, order: await orderOf(deps, deps.database, intentId, refund) };
+}
+
+async function findElsewhere(database: Kysely<Tables>, refund: string) {
+  const found = await database
+    .selectFrom('refund')
+    .select([
+      'uuid',
+      'intent_id as intentId',
+      'reason',
+      'amount_cents as amountCents',
+      'is_dispute as isDispute',
+    ])
+    .where(isUuid(refund) ? 'uuid' : 'stripe_id', '=', refund)
+    .executeTakeFirst();
+  if (!found) throw new NotRefundable(`There is no refund ${refund}.`);
+  const { reason, ...elsewhere } = found;
+  if (reason !== 'dashboard')
+    throw new NotRefundable(`Refund ${refund} was made here: what it was for is known.`);
+  return elsewhere;
+}
+
+async function orderOf(
+  deps: Deps,
+  database: Kysely<Tables>,
+  intentId: string,
+  refund: string,
+): Promise<SettledOrder> {
+  const [order] = await paidOrders(deps, database, [intentId]);
+  if (order?.status !== 'succeeded')
+    throw new NotRefundable(`Payment ${intentId} bought nothing that refund ${refund} could be for.`);
+  return order;
+}

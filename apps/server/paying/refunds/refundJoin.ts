@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, sql } from 'kysely';
+import type { JoinSessionState } from '#core/joinSession.ts';
+import {
+  absentItems,
+  planRefund,
+  type RefundPlan,
+  type RefundWish,
+  type StaffReason,
+} from '#core/refunds.ts';
+import { transaction } from '../../platform/database/transaction.ts';
+import type { Tables } from '../../platform/database/types.ts';
+import { Failed } from '../../platform/failed.ts';
+import { Refusal } from '../../platform/http/refusal.ts';
+import { NotAtStripe, ProviderRefused } from '../../providers/stripe/failures.ts';
+import { goesBack } from '../../session/goesBack.ts';
+import type { Deps } from '../deps.ts';
+import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
+import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
+import { paidOrders, type SettledOrder } from './paidOrders.ts';
+import { previewRefund, type RefundPreview } from './previewRefund.ts';
+
+/** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
+export class NotRefundable extends Failed {}
+
+/**
+ * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. Without them a refund plan
+ * might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.
+ */
+export async function followJoin(deps: Deps, uuid: string): Promise<void> {
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = ${uuid} and status = 'succeeded'`.execute(
+    deps.database,
+  );
+  for (const { intent_id } of rows) await orNotRefundable(followPayment(deps, intent_id));
+}
+
+export async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error instanceof NotAtStripe) throw error;
+    if (error instanceof ProviderRefused)
+      throw new NotRefundable(`Stripe refuses to say what has gone back already: ${error.message}`);
+    throw new NotRefundable(
+      'Stripe does not answer, so what has gone back already is not known. Nothing was decided; please try again.',
+    );
+  }
+}
+
+/** Joins that are locked, and their succeeded payments. */
+export interface PaidJoins {
+  sessions: (LockedSession & { state: JoinSessionState })[];
+  orders: SettledOrder[];
+}
+
+/** Locks joins as {@link lockJoins} does, and reads their succeeded payments. */
+export async function lockPaid(
+  deps: Deps,
+  trx: Kysely<Tables>,
+  uuids: readonly string[],
+): Promise<PaidJoins> {
+  await lockJoins(trx, uuids);
+  const sessions = await trx
+    .selectFrom('join_session')
+    .select(['uuid', 'state'])
+    .where('uuid', 'in', uuids)
+    .execute();
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = any(${uuids}::uuid[]) and status = 'succeeded'`.execute(
+    trx,
+  );
+  const orders = await paidOrders(
+    deps,
+    trx,
+    rows.map(({ intent_id }) => intent_id),
+  );
+  return { sessions, orders };
+}
+
+/**
+ * Records the refunds of a plan as due, with all consequences, in the transaction that made the plan. Returns the refunds' uuids.
+ */
+export async function decideRefunds(
+  deps: Deps,
+  trx: Kysely<Tables>,
+  { sessions, orders }: PaidJoins,
+  { refunds }: RefundPlan,
+  reason: StaffReason,
+): Promise<string[]> {
+  const decided = refunds.map((refund) => ({
+    ...refund,
+    order: orders.find(({ intentId }) => intentId === refund.intentId)!,
+  }));
+  const isBase = ({ order }: (typeof decided)[number]) =>
+    order.lines.some(({ type }) => type === 'membership');
+  const promised: string[] = [];
+  // Upgrades come first. Their standing has then changed before the membership ends, so staff get no notice of an upgrade whose
+  // membership has ended.
+  for (const { intentId, amountCents, lines, order } of decided.sort(
+    (a, b) => Number(isBase(a)) - Number(isBase(b)),
+  )) {
+    promised.push(await promiseRefund(trx, { intentId, amountCents, lines, reason }));
+    const session = sessions.find(({ uuid }) => uuid === order.sessionUuid)!;
+    await recount(deps, trx, session, intentId);
+  }
+  return promised;
+}
+
+/** Returns the payments of a join that bought nothing and are not refunded automatically. */
+async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = ${uuid} and status = 'duplicate' and not ${goesBack}
+    order by succeeded_at`.execute(trx);
+  return rows.map(({ intent_id }) => intent_id);
+}
+
+/** Throws {@link NotRefundable} if what would go back now is not what somebody was shown before. */
+export function mustBeSeen(seen: Pick<RefundPlan, 'refunds'>, now: Pick<RefundPlan, 'refunds'>): void {
+  if (isDeepStrictEqual(seen.refunds, now.refunds)) return;
+  throw new NotRefundable(
+    'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
+  );
+}
+
+/** What a refund of a join gives back, or would. */
+export interface JoinRefund extends RefundPlan {
+  /** The payments of the join that bought nothing and are still with us. */
+  kept: string[];
+  /** What Stripe has made of it; null in a trial. */
+  given: Given | null;
+  preview: RefundPreview;
+}
+
+/**
+ * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
+ * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
+ * that fail are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
+ * `given` is null. With `seen`, the result of a trial, decides nothing unless exactly the same would still go back.
+ */
+export async function refundJoin(
+  deps: Deps,
+  uuid: string,
+  wish: RefundWish,
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: RefundPlan } = {},
+): Promise<JoinRefund> {
+  await followJoin(deps, uuid);
+  const { plan, promised, preview } = await transaction(deps, async (trx) => {
+    const paid = await lockPaid(deps, trx, [uuid]);
+    const [session] = paid.sessions;
+    if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
+    const kept = await keptPayments(trx, uuid);
+    if (paid.orders.length === 0)
+      throw kept[0] === undefined
+        ? new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`)
+        : new NotRefundable(`Payment ${kept.join(' and ')} bought nothing and is still with us.`, {
+            do: 'refund payment',
+            intentId: kept[0],
+          });
+    const absent = absentItems(paid.orders, wish);
+    // Probably an id was mistyped. Therefore nothing is refunded, not even the lines that were found.
+    if (absent.length > 0)
+      throw new NotRefundable(
+        `This join has no donation or store item with the id ${absent.join(' or ')}. Nothing was refunded.`,
+      );
+    const plan = { ...planRefund(paid.orders, wish), kept };
+    if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
+    const preview = await previewRefund(deps, trx, paid.orders, plan);
+    if (isTrial) return { plan, promised: [], preview };
+    if (seen) mustBeSeen(seen, plan);
+    const reason = wish.ineligible ? 'ineligible' : 'requested';
+    return { plan, promised: await decideRefunds(deps, trx, paid, plan, reason), preview };
+  });
+  if (isTrial) return { ...plan, given: null, preview };
+  for (const { intentId } of plan.refunds) await giveBack(deps, intentId);
+  const given = await givenOf(deps, promised);
+  return { ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given, preview };
+}
