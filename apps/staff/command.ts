@@ -1,53 +1,179 @@
-import { createInterface } from 'node:readline';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { plain } from '#core/cleanText.ts';
-import { csvLine } from '#core/csv.ts';
 import type { Deps } from '../server/deps.ts';
-import type { Config } from '../server/platform/config/config.ts';
-import type { Database } from '../server/platform/database/client.ts';
 import { isThere } from '../server/platform/database/isThere.ts';
-import { isUuid } from '../server/platform/database/isUuid.ts';
 import type { ByStaff } from '../server/platform/deps.ts';
-import type { Wired } from '../server/wire.ts';
+import { Failed } from '../server/platform/failed.ts';
+import { type Kind, kinds } from './kinds.ts';
+import { print, Stopped, warn, warnAll } from './print.ts';
+import { sentenceOf } from './sentences/failures.ts';
 
-/** A command for staff. Its exit status is 0 if everything was done, 1 if it failed or did only a part, 2 for wrong arguments. */
-export interface Command {
-  /** The words that name the command, then its arguments. */
+/**
+ * What staff may type after a command's name. Arguments and options with a value are of the {@link kinds} by whose names `usage` calls
+ * them: `JOIN|all` is the id of a join or the word "all", and `[JOIN]` may be left out.
+ */
+interface Typed {
+  /** The words that name the command, then its arguments and options. */
   usage: string;
-  /** The options in `usage`. Absent if there are none. */
-  options?: ParseArgsOptionsConfig;
   summary: string;
-  run(args: string[], wired: StaffWired): Promise<number>;
+  /** What follows the name, by position. The last one may be `NAME…`: all words that are left. */
+  args?: readonly string[];
+  /** Options without a value. `yes` and `dry-run` exclude each other. */
+  flags?: readonly string[];
+  /** Options with a value, and its kind. */
+  texts?: Readonly<Record<string, string>>;
 }
 
 /** What a command works with, for the member of staff who typed it. */
-export interface StaffWired extends Wired {
-  deps: ByStaff<Deps>;
+export type StaffDeps = ByStaff<Deps>;
+
+type Args = readonly (string | undefined)[];
+type Options = Record<string, string | boolean | undefined>;
+
+/**
+ * A command for staff. It returns or throws: false, if it failed or did only a part; {@link Misuse} for arguments that make no sense
+ * together; {@link Failed} and other errors with a sentence for staff.
+ */
+export interface Command extends Typed {
+  run(deps: StaffDeps, args: Args, options: Options): Promise<boolean | undefined>;
+  /** Whether it needs only the settings. It gets nothing else, and no connection is opened, so it can run before the migrations. */
+  isAlone?: boolean;
 }
 
-/** A command that needs only the settings. The command gets no database connection, so it can run before the migrations. */
-export interface LoneCommand extends Omit<Command, 'run'> {
-  runAlone(args: string[], config: Config): Promise<number>;
+/** The values of arguments or options, by their kinds. */
+type Values<Kinds> = {
+  [Key in keyof Kinds]: Kinds[Key] extends `[${string}]` ? string | undefined : string;
+};
+
+/** What a command takes, and a function that gets it by its types. */
+interface Described<Deps, A extends readonly string[], F extends string, T extends Record<string, string>>
+  extends Typed {
+  args?: A;
+  flags?: readonly F[];
+  texts?: T;
+  run(deps: Deps, args: Values<A>, options: Record<F, boolean> & Values<T>): Promise<boolean | undefined>;
 }
 
-/** Prints one line of a CSV file on standard output. */
-export function printCsvLine(cells: readonly string[]): void {
-  // csvLine ends a line with CR LF (RFC 4180). The LF is cut off, because console.log adds one.
-  console.log(csvLine(cells.map(plain)).slice(0, -1));
+export function command<
+  const A extends readonly string[] = [],
+  const F extends string = never,
+  const T extends Record<string, string> = Record<never, string>,
+>(described: Described<StaffDeps, A, F, T>): Command {
+  return described;
 }
 
-/** Prints `fault` (why an argument is wrong) if there is one, then how to use the command. Returns the exit status. */
-export function misused(command: Pick<Command, 'usage' | 'summary'>, fault?: string | null): number {
-  if (fault) console.error(plain(fault));
+/** Returns a command that needs only the settings. */
+export function loneCommand<
+  const A extends readonly string[] = [],
+  const F extends string = never,
+  const T extends Record<string, string> = Record<never, string>,
+>(described: Described<Pick<StaffDeps, 'config'>, A, F, T>): Command {
+  return { ...described, isAlone: true };
+}
+
+/** Thrown if the arguments are wrong. The message says why, if more is to be said than how the command is used. */
+export class Misuse extends Error {}
+
+/** Reads what was typed after a command's name. Throws {@link Misuse}. */
+export function readArguments(
+  { args: kindsOfArgs = [], flags = [], texts = {} }: Typed,
+  typed: readonly string[],
+): { args: Args; options: Options } {
+  const { positionals, values } = parse(typed, flags, Object.keys(texts));
+  if (values.yes === true && values['dry-run'] === true) throw new Misuse();
+  const isOpen = kindsOfArgs.at(-1)?.endsWith('…');
+  if (!isOpen && positionals.length > kindsOfArgs.length) throw new Misuse();
+  const args = kindsOfArgs.map((kind, at) =>
+    kind.endsWith('…')
+      ? readOne(kind.slice(0, -1), positionals.slice(at).join(' '))
+      : readOne(kind, positionals[at]),
+  );
+  const given = Object.entries(texts).map(([name, kind]) => [
+    name,
+    readOne(kind, values[name] as string | undefined),
+  ]);
+  const flagged = flags.map((name) => [name, values[name] === true]);
+  return { args, options: Object.fromEntries([...given, ...flagged]) };
+}
+
+function parse(typed: readonly string[], flags: readonly string[], texts: readonly string[]) {
+  const options: ParseArgsOptionsConfig = {};
+  for (const name of flags) options[name] = { type: 'boolean' };
+  for (const name of texts) options[name] = { type: 'string' };
+  try {
+    return parseArgs({ args: [...typed], allowPositionals: true, options });
+  } catch (error) {
+    if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
+    throw new Misuse((error as Error).message);
+  }
+}
+
+/** Returns an argument as its kind reads it. */
+function readOne(named: string, text: string | undefined): string | undefined {
+  const isOptional = named.startsWith('[');
+  if (text === undefined) {
+    if (isOptional) return undefined;
+    throw new Misuse();
+  }
+  const alternatives = (isOptional ? named.slice(1, -1) : named).split('|');
+  let fault = '';
+  for (const name of alternatives) {
+    const kind: Kind | undefined = kinds[name];
+    const isAny = /^[A-Z]/.test(name) && text !== '';
+    const read = kind ? kind.read(text) : isAny || name === text ? text : null;
+    if (read !== null) return read;
+    fault ||= kind?.fault?.(text) ?? '';
+  }
+  throw new Misuse(fault);
+}
+
+/** Runs a command, and prints why it cannot be done. Returns the exit status: 1 if not all was done, 2 for wrong arguments. */
+export async function execute(
+  command: Command,
+  typed: readonly string[],
+  deps: StaffDeps | Pick<StaffDeps, 'config'>,
+): Promise<0 | 1 | 2> {
+  try {
+    const { args, options } = readArguments(command, typed);
+    // A command that is not alone gets all of them.
+    const isDone = await command.run(deps as StaffDeps, args, options);
+    return isDone === false ? 1 : 0;
+  } catch (error) {
+    if (error instanceof Misuse) return misused(command, error.message);
+    if (error instanceof Stopped) {
+      if (error.message !== '') print(error.message);
+      return error.isDone ? 0 : 1;
+    }
+    const sentence = sentenceOf(error);
+    if (sentence === null) throw error;
+    warnAll(sentence.split('\n'));
+    return 1;
+  }
+}
+
+/** Prints why an argument is wrong, if there is a reason, then how to use the command. Returns the exit status. */
+function misused(command: Typed, fault: string): 2 {
+  if (fault !== '') warn(fault);
   console.error(describeCommand(command, USAGE));
   return 2;
 }
+
+/** Throws {@link Failed} if there is no join, or no contact in the mirror, with this id. */
+export async function requireThere(
+  { database }: Pick<StaffDeps, 'database'>,
+  kind: 'join' | 'contact',
+  id: string,
+): Promise<void> {
+  if (!(await isThere(database, kind, id)))
+    throw new Failed(kind === 'join' ? noJoin(id) : `Induct knows no contact ${id}.`);
+}
+
+export const noJoin = (uuid: string): string => `There is no join ${uuid}.`;
 
 const WIDTH = 80;
 export const USAGE = 'Usage: npm run operator -- ';
 
 /** Returns how a command is used and what it does, in lines of at most {@link WIDTH} characters. */
-export function describeCommand({ usage, summary }: Pick<Command, 'usage' | 'summary'>, before = ''): string {
+export function describeCommand({ usage, summary }: Pick<Typed, 'usage' | 'summary'>, before = ''): string {
   // An option stays on a line with its value.
   const [first, ...others] = wrap(`${before}${usage}`.split(/ (?![^[]*\])/), WIDTH - 6);
   const indented = [...others, ...wrap(summary.split(' '), WIDTH - 6)].map((line) => `      ${line}`);
@@ -65,68 +191,11 @@ function wrap(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Returns null if `given` is absent or looks like an id. Otherwise returns a sentence that says which command prints the ids. */
-export function notId(of: 'join' | 'letter' | 'document', given: string | undefined): string | null {
-  if (given === undefined || given === '' || isUuid(given)) return null;
-  const printedBy = { join: 'find NAME', letter: 'letters list --all', document: 'documents show JOIN' }[of];
-  return `"${given}" is not the id of a ${of}, as npm run operator -- ${printedBy} prints it.`;
-}
-
-/** Returns whether there is no join, or no contact in the mirror, with this id. If so, prints that. */
-export async function isAbsent(database: Database, kind: 'join' | 'contact', id: string): Promise<boolean> {
-  if (await isThere(database, kind, id)) return false;
-  console.error(kind === 'join' ? `There is no join ${id}.` : `Induct knows no contact ${id}.`);
-  return true;
-}
-
-/** Parses the arguments. If an argument is unknown or lacks its value, prints an error message and returns null. */
-export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
-  try {
-    return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
-  } catch (error) {
-    if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
-    console.error((error as Error).message);
-    return null;
-  }
-}
-
-/**
- * Asks a yes-or-no question at the terminal. Returns whether the answer is yes. Without a terminal, and after Ctrl-C or Ctrl-D,
- * the answer is no.
- */
-export async function askPerson(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await new Promise<string>((resolve) => {
-    terminal.once('close', () => {
-      process.stdout.write('\n');
-      resolve('');
-    });
-    terminal.question(`${question} [y/N] `, resolve);
-  });
-  terminal.removeAllListeners('close');
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
-}
-
-/**
- * Asks before something that cannot be taken back, unless `yes` is given. Returns whether to do it. If not, prints that nothing
- * was done: `done` is the participle, as in "Nothing was refunded".
- */
-export async function agrees(
-  question: string,
-  { yes, done }: { yes: boolean; done: string },
-): Promise<boolean> {
-  if (yes || (await askPerson(question))) return true;
-  console.log(`Nothing was ${done}: say yes, or give --yes.`);
-  return false;
-}
-
 /**
  * Finds the command with the longest name that matches the first words of `args`. Returns the command and the rest of `args`, or
  * null if no command matches.
  */
-export function commandNamed<Named extends Pick<Command, 'usage'>>(
+export function commandNamed<Named extends Pick<Typed, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
 ): { command: Named; rest: string[] } | null {
@@ -138,14 +207,14 @@ export function commandNamed<Named extends Pick<Command, 'usage'>>(
 }
 
 /** Returns the words of a command's name, without its arguments: "invitations import FILE.csv" → ["invitations", "import"]. */
-function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
+function wordsOf({ usage }: Pick<Typed, 'usage'>): string[] {
   const words = usage.split(' ');
   const first = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
   return first < 0 ? words : words.slice(0, first);
 }
 
 /** Returns the commands that the words `args` may be a slip for: those whose name is at most two letters away, the nearest first. */
-export function similarTo<Named extends Pick<Command, 'usage'>>(
+export function similarTo<Named extends Pick<Typed, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
 ): Named[] {

@@ -3,19 +3,21 @@ import type { ResolveTxt } from '../server/running/doctor/askMail.ts';
 import { examine, type StandIns, standInsOf } from '../server/running/doctor/examine.ts';
 import type { Finding } from '../server/running/doctor/finding.ts';
 import { findingsOf } from '../server/running/doctor/findings.ts';
-import { type LoneCommand, misused } from './command.ts';
+import { loneCommand } from './command.ts';
+import { printAll } from './print.ts';
 import { remedySentence } from './sentences/failures.ts';
 
-export const doctorCommand: LoneCommand = {
-  usage: 'doctor',
-  summary: 'Check the settings against Stripe, HubSpot and the database, and name what is missing.',
-  async runAlone(args, config) {
-    if (args.length > 0) return misused(doctorCommand);
-    const { report, status } = await diagnose(config);
-    console.log(report);
-    return status;
-  },
-};
+export const doctorCommands = [
+  loneCommand({
+    usage: 'doctor',
+    summary: 'Check the settings against Stripe, HubSpot and the database, and name what is missing.',
+    async run({ config }) {
+      const { report, status } = await diagnose(config);
+      printAll(report.split('\n'));
+      return status === 0;
+    },
+  }),
+];
 
 /** Runs all checks. Returns the report and the exit status: 0 if nothing is missing, otherwise 1. */
 export async function diagnose(

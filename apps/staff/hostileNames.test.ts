@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { identityMetadata } from '#core/intentText.ts';
 import { letterKinds } from '#core/letterKinds.ts';
-import { deliver } from '../../tests/harness/deliver.ts';
+import { deliver, setDelivery } from '../../tests/harness/deliver.ts';
 import { writeNotice } from '../../tests/harness/rows.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/sampleLetters.ts';
@@ -16,8 +16,6 @@ import { compose } from '../server/letters/compose.ts';
 import { pressReleaseOf, readMember } from '../server/membership/member.ts';
 import { releaseText } from '../server/membership/pressRelease.ts';
 import { messageOf } from '../server/providers/mail/client.ts';
-import { commandNamed } from './command.ts';
-import { commands } from './commands.ts';
 
 /**
  * What goes out, to staff's terminal, letters, HubSpot, Stripe, CSV files and papers, has no control characters, whatever the
@@ -49,32 +47,33 @@ await sql`update document set name = ${hostile('transcript.pdf')}`.execute(serve
 await writeNotice(server, `Join ${uuid} of ${hostile('Ann')} is one.`);
 
 const today = new Date().toISOString().slice(0, 10);
-const DAYS = ['--from', today, '--to', today];
-/** The commands that print what joiners have typed. */
+await setDelivery(server, uuid, sql`refusal = ${hostile('no scope')}`);
+
+/** The commands that print what joiners or providers have said. */
 const printing = [
-  ['find', 'Lee'],
-  ['story', uuid],
-  ['notices'],
-  ['documents', 'show', uuid],
-  ['documents', 'list'],
-  ['documents', 'due'],
-  ['orders', 'list', '--all'],
-  ['orders', 'show', uuid],
-  ['orders', 'list', '--csv'],
-  ['ledger', ...DAYS, '--csv'],
-  ['ledger', ...DAYS],
-  ['letters', 'list', uuid],
-  ['contacts', 'diff', uuid],
-  ['refund', uuid, '--dry-run'],
+  'find Lee',
+  `story ${uuid}`,
+  'notices',
+  'contacts failed',
+  `contacts diff ${uuid}`,
+  `documents show ${uuid}`,
+  'documents list',
+  'documents due',
+  'orders list --all',
+  'orders list --csv',
+  `orders show ${uuid}`,
+  `ledger --from ${today} --to ${today} --csv`,
+  `ledger --from ${today} --to ${today}`,
+  `letters list ${uuid}`,
+  `refund ${uuid} --dry-run`,
 ];
-for (const args of printing)
-  test(`operator ${args.slice(0, 2).join(' ').replace(uuid, 'JOIN')} prints no control characters of a name`, async (t) => {
-    const { command, rest } = commandNamed(commands, args)!;
-    assert.ok('run' in command);
-    const { out, code } = await runCommand(t, server, command, rest);
+test('no command prints control characters of a name', async (t) => {
+  for (const typed of printing) {
+    const { out, code } = await runCommand(t, server, typed, []);
     assert.notEqual(code, 2, out);
-    assert.doesNotMatch(out.replaceAll('\r\n', '\n'), CONTROLS);
-  });
+    assert.doesNotMatch(out.replaceAll('\r\n', '\n'), CONTROLS, typed);
+  }
+});
 
 test('no letter has them, in its header, its text or its HTML', async () => {
   for (const kind of letterKinds) {

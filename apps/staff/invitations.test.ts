@@ -8,12 +8,6 @@ import { askHubspot } from '../../tests/harness/providers.ts';
 import { runAsStaff, runCommand } from '../../tests/harness/runCommand.ts';
 import { startJoin } from '../../tests/harness/steps.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';
-import {
-  invitationsExplainCommand,
-  invitationsExtendCommand,
-  invitationsListCommand,
-  invitationsWithdrawCommand,
-} from './invitations.ts';
 
 const server = await startTestServer({}, { searchLagMs: 0 });
 after(() => server.close());
@@ -35,9 +29,9 @@ async function invite(
 const check = async (invitationCode: string) =>
   (await server.client().call('checkEligibility', { body: { invitationCode } })).data;
 const withdraw = (t: TestContext, ...args: string[]) =>
-  runAsStaff(t, server, 'Ann', invitationsWithdrawCommand, ...args);
-const extend = (t: TestContext, ...args: string[]) => runCommand(t, server, invitationsExtendCommand, args);
-const explain = (t: TestContext, code: string) => runCommand(t, server, invitationsExplainCommand, [code]);
+  runAsStaff(t, server, 'Ann', 'invitations withdraw', ...args);
+const extend = (t: TestContext, ...args: string[]) => runCommand(t, server, 'invitations extend', args);
+const explain = (t: TestContext, code: string) => runCommand(t, server, 'invitations explain', [code]);
 const today = () =>
   server.deps.now().toLocaleDateString('sv-SE', { timeZone: server.deps.society.society.timeZone });
 
@@ -212,7 +206,7 @@ test('codes are listed and counted by what became of them', async (t) => {
   await startJoin(server.client(), 'LISTB234');
   await withdraw(t, 'LISTA234');
   const list = (...args: string[]) =>
-    runCommand(t, server, invitationsListCommand, ['--programme', 'undergraduate', ...args]);
+    runCommand(t, server, 'invitations list', ['--programme', 'undergraduate', ...args]);
   const counts = '1 unused, 1 used, 1 expired, 1 withdrawn.\n';
   assert.equal(
     (await list()).out,

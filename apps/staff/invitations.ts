@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
-import { cleanText, plain } from '#core/cleanText.ts';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
-import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { inviteCodeError } from '#core/inviteCode.ts';
 import type { Deps } from '../server/deps.ts';
 import {
   contactFile,
@@ -12,7 +11,6 @@ import {
 import type { Guessable } from '../server/joining/invitations/guessable.ts';
 import {
   type Doubt,
-  expiryFault,
   type ImportReport,
   importInvitations,
   pastFault,
@@ -21,7 +19,6 @@ import {
 import {
   explainCode,
   extendCode,
-  type Found,
   findCode,
   invitationStates,
   type KnownCode,
@@ -31,59 +28,173 @@ import {
   withdrawCode,
 } from '../server/joining/invitations/invitations.ts';
 import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
+import { count } from '../server/people/privacy/counted.ts';
+import { Failed } from '../server/platform/failed.ts';
 import { Progress } from '../server/platform/progress.ts';
-import { NotCsv, readCsv } from '../server/platform/readCsv.ts';
+import { readCsv } from '../server/platform/readCsv.ts';
 import { dayOf } from '../server/society/texts.ts';
-import { type Command, misused, printCsvLine, readArgs } from './command.ts';
+import { command, Misuse } from './command.ts';
+import { print, printCsvLine, warn, warnAll } from './print.ts';
 
-/** How many invitations are listed unless staff say otherwise. */
-const LISTED = 20;
+export const invitationCommands = [
+  command({
+    usage: 'invitations import FILE.csv',
+    args: ['FILE.csv'],
+    summary:
+      'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
+    async run({ database, society }, [file]) {
+      const began = performance.now();
+      const doubts = new Map<Doubt, { count: number; line: number }>();
+      const guessable: Guessable[] = [];
+      const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
+      const report = await importInvitations(database, file, society, {
+        refused: (line, text) => {
+          progress.end();
+          warn(`line ${line}: ${text}`);
+        },
+        doubted: (line, doubt) => {
+          const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
+          doubts.set(doubt, { count: count + 1, line: first });
+        },
+        progress: (lines, bytes) => progress.at(lines, bytes),
+        stopped: (soFar) => {
+          progress.end();
+          warn(
+            `It stopped before the end: so far ${importCounted(soFar)} When what follows is mended, give the same command again.`,
+          );
+        },
+        guessable: (found) => guessable.push(found),
+      }).finally(() => progress.end());
+      print(importCounted(report));
+      const lines = report.imported + report.unchanged + report.refused;
+      const seconds = (performance.now() - began) / 1000;
+      if (lines >= 10_000) print(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
+      for (const [doubt, { count, line }] of doubts)
+        print(`Warning: ${doubtful[doubt]}: ${count}, such as on line ${line}.`);
+      for (const found of guessable) print(`Warning: ${warningOf(found)}`);
+      if (guessable.length > 0)
+        print('A code opens what is known of its contact. npm run operator -- invitations mint');
+      return report.refused === 0;
+    },
+  }),
+  command({
+    usage: 'invitations mint FILE.csv|--count N [--school NAME] [--programme ID] [--expires DATE]',
+    args: ['[FILE.csv]'],
+    texts: { count: '[N]', school: '[NAME]', programme: '[ID]', expires: '[DATE]' },
+    summary:
+      'Make codes that cannot be guessed, as a file for `invitations import`: for the contacts of a file (contactId), a school, or to be filled in.',
+    async run({ database, society, now }, [file], { school, programme, expires, ...given }) {
+      const count = given.count ?? (school ? '1' : undefined);
+      if ((file === undefined) === (count === undefined)) throw new Misuse();
+      if (file !== undefined && school !== undefined) throw new Misuse();
+      const fault =
+        (programme === undefined ? null : programmeFault(programme, society.programmes)) ??
+        (expires === undefined ? null : pastFault(expires, society, now()));
+      if (fault) throw new Misuse(fault);
+      const all: InvitationToMint = {
+        ...(school === undefined ? {} : { school }),
+        ...(programme === undefined ? {} : { programme }),
+        ...(expires === undefined ? {} : { expiresAt: expires }),
+      };
+      const refusals: string[] = [];
+      const wanted =
+        file === undefined
+          ? Array.from({ length: Number(count) }, () => all)
+          : contactsToMint(
+              (await readCsv(file, contactFile)).rows,
+              { all, society, now: now() },
+              (line, text) => refusals.push(`line ${line}: ${text}`),
+            );
+      printCsvLine(['code', ...mintColumns]);
+      for await (const { code, invitation } of mintCodes(database, wanted))
+        printCsvLine([code, ...mintColumns.map((column) => invitation[column] ?? '')]);
+      warnAll(refusals);
+      return refusals.length === 0;
+    },
+  }),
+  command({
+    usage: 'invitations list [--state STATE] [--programme ID] [--limit N]',
+    texts: { state: '[STATE]', programme: '[ID]', limit: '[N]' },
+    summary:
+      'Count the codes that are unused, used, expired and withdrawn (STATE is one of these), and show the first N (20).',
+    async run(deps, _, { state, programme, limit = '20' }) {
+      const counts = { unused: 0, used: 0, expired: 0, withdrawn: 0 };
+      let fitting = 0;
+      for await (const invitation of listInvitations(deps.database)) {
+        if (programme !== undefined && invitation.programme !== programme) continue;
+        counts[invitation.state]++;
+        if (state !== undefined && invitation.state !== state) continue;
+        if (++fitting <= Number(limit)) tell(deps, invitation);
+      }
+      if (fitting > Number(limit)) print(`… the first ${limit} of ${fitting}: --limit shows more.`);
+      print(`${invitationStates.map((each) => `${counts[each]} ${each}`).join(', ')}.`);
+    },
+  }),
+  command({
+    usage: 'invitations explain CODE',
+    args: ['CODE…'],
+    summary: 'Say whom a code leads to, or why it fails. Exit status 1 if it opens no join.',
+    async run(deps, [code]) {
+      const found = await explainCode(deps, code);
+      const { sentence, works } =
+        'code' in found ? ofKnown(deps, found) : { sentence: ofUnknown(code, found), works: false };
+      print(sentence);
+      return works;
+    },
+  }),
+  command({
+    usage: 'invitations withdraw CODE',
+    args: ['CODE'],
+    summary:
+      'Let a code open no join any more; it is answered like an unknown one. Joins that began with it go on. `invitations extend` opens it again.',
+    async run(deps, [code]) {
+      await requireKnown(deps, code);
+      const done = await withdrawCode(deps, code);
+      if (!done) throw unknownCode(code);
+      const { at, by, isEarlier, joins } = done;
+      const goOn = ` The ${count(joins, 'join')} that began with it ${joins === 1 ? 'goes' : 'go'} on.`;
+      print(
+        isEarlier
+          ? `${code} was withdrawn already, on ${dayOf(deps.society, at)} by ${by}.`
+          : `${code} is withdrawn: nobody can begin a join with it any more.${joins > 0 ? goOn : ''}`,
+      );
+    },
+  }),
+  command({
+    usage: 'invitations extend CODE --until DATE',
+    args: ['CODE'],
+    texts: { until: 'DATE' },
+    summary:
+      'Let a code expire later: DATE is its last day (YYYY-MM-DD), or a time with its offset. A withdrawn code is opened again.',
+    async run(deps, [code], { until }) {
+      const fault = pastFault(until, deps.society, deps.now());
+      if (fault) throw new Misuse(fault);
+      await requireKnown(deps, code);
+      const done = await extendCode(deps, code, until);
+      if (!done) throw unknownCode(code);
+      if (done.is === 'as it was' && done.until === null)
+        throw new Failed(`${code} never expires: nothing was changed.`);
+      const good = `${code} is good until ${lastDay(deps, done.until!)}`;
+      if (done.is === 'as it was') throw new Failed(`${good} already: nothing was changed.`);
+      print(
+        done.is === 'extended'
+          ? `${good}; before, until ${lastDay(deps, done.from!)}.`
+          : `${good}, and open again; it was withdrawn on ${dayOf(deps.society, done.withdrawnAt)} by ${done.withdrawnBy}.`,
+      );
+    },
+  }),
+];
 
-const invitationsListOptions = {
-  state: { type: 'string' },
-  programme: { type: 'string' },
-  limit: { type: 'string', default: String(LISTED) },
-} as const;
-
-export const invitationsListCommand: Command = {
-  options: invitationsListOptions,
-  usage: 'invitations list [--state STATE] [--programme ID] [--limit N]',
-  summary:
-    'Count the codes that are unused, used, expired and withdrawn (STATE is one of these), and show the first N (20).',
-  async run(args, { deps, database }) {
-    const read = readArgs(args, invitationsListOptions);
-    if (!read || read.positionals.length > 0) return misused(invitationsListCommand);
-    const { state, programme, limit } = read.values;
-    if (!/^\d{1,7}$/.test(limit)) return misused(invitationsListCommand, '--limit is a number.');
-    if (state !== undefined && !invitationStates.some((each) => each === state))
-      return misused(invitationsListCommand, `--state is one of: ${invitationStates.join(', ')}.`);
-    const counts = { unused: 0, used: 0, expired: 0, withdrawn: 0 };
-    let shown = 0;
-    let fitting = 0;
-    for await (const invitation of listInvitations(database)) {
-      if (programme !== undefined && invitation.programme !== programme) continue;
-      counts[invitation.state]++;
-      if (state !== undefined && invitation.state !== state) continue;
-      if (++fitting > Number(limit)) continue;
-      shown++;
-      console.log(plain(lineOf(deps, invitation)));
-    }
-    if (shown < fitting) console.log(`… the first ${shown} of ${fitting}: --limit shows more.`);
-    console.log(`${invitationStates.map((each) => `${counts[each]} ${each}`).join(', ')}.`);
-    return 0;
-  },
-};
-
-function lineOf(deps: Deps, invitation: ListedInvitation): string {
+function tell(deps: Deps, invitation: ListedInvitation): void {
   const { code, state, contactId, school, programme, expiresAt, withdrawnAt, withdrawnBy } = invitation;
-  return [
+  print(
     code,
     state,
-    contactId === null ? school! : `contact ${contactId}`,
-    ...(programme === null ? [] : [programme]),
-    ...(state === 'withdrawn' ? [`on ${dayOf(deps.society, withdrawnAt!)} by ${withdrawnBy}`] : []),
-    ...(expiresAt === null ? [] : [`until ${lastDay(deps, expiresAt)}`]),
-  ].join('  ');
+    contactId === null ? school : `contact ${contactId}`,
+    programme,
+    state === 'withdrawn' && `on ${dayOf(deps.society, withdrawnAt!)} by ${withdrawnBy}`,
+    expiresAt && `until ${lastDay(deps, expiresAt)}`,
+  );
 }
 
 /** Returns the last day on which a code is good. A day ends with the first moment of the next one. */
@@ -91,93 +202,13 @@ function lastDay({ society }: Deps, expiresAt: Date): string {
   return dayOf(society, new Date(expiresAt.getTime() - 1));
 }
 
-export const invitationsWithdrawCommand: Command = {
-  usage: 'invitations withdraw CODE',
-  summary:
-    'Let a code open no join any more; it is answered like an unknown one. Joins that began with it go on. `invitations extend` opens it again.',
-  async run(args, { deps }) {
-    const code = codeIn(args);
-    if (code === null) return misused(invitationsWithdrawCommand);
-    const absent = absentSentence(code, await findCode(deps, code));
-    const done = absent ? null : await withdrawCode(deps, code);
-    if (!done) {
-      console.error(absent ?? unknownSentence(code));
-      return 1;
-    }
-    const { at, by, isEarlier, joins } = done;
-    console.log(
-      plain(
-        isEarlier
-          ? `${code} was withdrawn already, on ${dayOf(deps.society, at)} by ${by}.`
-          : `${code} is withdrawn: nobody can begin a join with it any more.${joins > 0 ? ` The ${joinsCounted(joins)} that began with it ${joins === 1 ? 'goes' : 'go'} on.` : ''}`,
-      ),
-    );
-    return 0;
-  },
-};
-
-const invitationsExtendOptions = { until: { type: 'string' } } as const;
-
-export const invitationsExtendCommand: Command = {
-  options: invitationsExtendOptions,
-  usage: 'invitations extend CODE --until DATE',
-  summary:
-    'Let a code expire later: DATE is its last day (YYYY-MM-DD), or a time with its offset. A withdrawn code is opened again.',
-  async run(args, { deps }) {
-    const read = readArgs(args, invitationsExtendOptions);
-    const code = read && codeIn(read.positionals);
-    const until = read?.values.until;
-    if (!code || until === undefined) return misused(invitationsExtendCommand);
-    const fault = expiryFault(until) ?? pastFault(until, deps.society, deps.now());
-    if (fault) return misused(invitationsExtendCommand, fault);
-    const absent = absentSentence(code, await findCode(deps, code));
-    const done = absent ? null : await extendCode(deps, code, until);
-    if (!done) {
-      console.error(absent ?? unknownSentence(code));
-      return 1;
-    }
-    if (done.is === 'as it was') {
-      console.error(
-        done.until === null
-          ? `${code} never expires: nothing was changed.`
-          : `${code} is good until ${lastDay(deps, done.until)} already: nothing was changed.`,
-      );
-      return 1;
-    }
-    const good = `${code} is good until ${lastDay(deps, done.until)}`;
-    console.log(
-      plain(
-        done.is === 'extended'
-          ? `${good}; before, until ${lastDay(deps, done.from!)}.`
-          : `${good}, and open again; it was withdrawn on ${dayOf(deps.society, done.withdrawnAt)} by ${done.withdrawnBy}.`,
-      ),
-    );
-    return 0;
-  },
-};
-
-export const invitationsExplainCommand: Command = {
-  usage: 'invitations explain CODE',
-  summary: 'Say whom a code leads to, or why it fails. Exit status 1 if it opens no join.',
-  async run(args, { deps }) {
-    const typed = cleanText(args.join(' '));
-    if (typed === '') return misused(invitationsExplainCommand);
-    const code = normaliseInviteCode(typed);
-    const found = await explainCode(deps, code);
-    const { sentence, works } =
-      'code' in found ? ofKnown(deps, found) : { sentence: ofUnknown(code, found), works: false };
-    console.log(plain(sentence));
-    return works ? 0 : 1;
-  },
-};
-
 function ofKnown(deps: Deps, found: KnownCode): { sentence: string; works: boolean } {
   const { code, contactId, name, school, programme, expiresAt, isDeleted, isMember, joins, newest } = found;
   const day = (at: Date) => dayOf(deps.society, at);
   const contact = `contact ${contactId}${name === null ? '' : ` (${name})`}`;
   const whom = contactId === null ? school! : contact;
   const used = newest
-    ? `${joinsCounted(joins)} began with it, the newest on ${day(newest.at)} (${newest.state})`
+    ? `${count(joins, 'join')} began with it, the newest on ${day(newest.at)} (${newest.state})`
     : 'no join has begun with it';
   const fails = (why: string) => ({ sentence: `${code} fails: ${why}.`, works: false });
   if (found.isWithdrawn)
@@ -202,80 +233,25 @@ function ofUnknown(code: string, { form, isAsked, joins, near }: UnknownCode): s
   }[form];
   const asked =
     form === 'malformed' ? '' : isAsked ? ', nor does HubSpot know it' : ', and HubSpot does not answer';
-  const before = joins > 0 ? `; ${joinsCounted(joins)} began with it before` : '';
+  const before = joins > 0 ? `; ${count(joins, 'join')} began with it before` : '';
   const like =
     near.length > 0 ? `; almost the same ${near.length === 1 ? 'is' : 'are'} ${near.join(', ')}` : '';
   return `${code} fails: ${why}${asked}${before}${like}.`;
 }
 
-const joinsCounted = (joins: number) => (joins === 1 ? '1 join' : `${joins} joins`);
-
-/** Returns the normalised code, if the arguments are one word; null otherwise. */
-function codeIn(args: readonly string[]): string | null {
-  const [given, ...more] = args.map(cleanText);
-  return given && more.length === 0 ? normaliseInviteCode(given) : null;
-}
-
-const unknownSentence = (code: string) =>
-  `There is no code ${plain(code)}: npm run operator -- invitations explain CODE says what is like it.`;
-
-/** Returns why nothing can be done with a code; null if it is known. */
-function absentSentence(code: string, found: Found): string | null {
-  if (found === 'known') return null;
+/** Throws {@link Failed} if a code is not known, or if HubSpot would have to be asked and does not answer. */
+async function requireKnown(deps: Deps, code: string): Promise<void> {
+  const found = await findCode(deps, code);
   if (found === 'unavailable')
-    return `${plain(code)} is not known here, and HubSpot does not answer: try again in a minute.`;
-  return inviteCodeError(code) ?? unknownSentence(code);
+    throw new Failed(`${code} is not known here, and HubSpot does not answer: try again in a minute.`);
+  if (found !== 'known') throw unknownCode(code);
 }
 
-export const importCommand: Command = {
-  usage: 'invitations import FILE.csv',
-  summary:
-    'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
-  async run([file, ...more], { database, deps }) {
-    if (!file || more.length > 0) return misused(importCommand);
-    const began = performance.now();
-    const doubts = new Map<Doubt, { count: number; line: number }>();
-    const guessable: Guessable[] = [];
-    const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
-    try {
-      const { imported, unchanged, refused } = await importInvitations(database, file, deps.society, {
-        refused: (line, text) => {
-          progress.end();
-          console.error(`line ${line}: ${plain(text)}`);
-        },
-        doubted: (line, doubt) => {
-          const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
-          doubts.set(doubt, { count: count + 1, line: first });
-        },
-        progress: (lines, bytes) => progress.at(lines, bytes),
-        stopped: (soFar) => {
-          progress.end();
-          console.error(
-            `It stopped before the end: so far ${importCounted(soFar)} When what follows is mended, give the same command again.`,
-          );
-        },
-        guessable: (found) => guessable.push(found),
-      });
-      progress.end();
-      console.log(importCounted({ imported, unchanged, refused }));
-      const lines = imported + unchanged + refused;
-      const seconds = (performance.now() - began) / 1000;
-      if (lines >= 10_000)
-        console.log(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
-      for (const [doubt, { count, line }] of doubts)
-        console.log(`Warning: ${doubtful[doubt]}: ${count}, such as on line ${line}.`);
-      for (const found of guessable) console.log(`Warning: ${warningOf(found)}`);
-      if (guessable.length > 0)
-        console.log('A code opens what is known of its contact. npm run operator -- invitations mint');
-      return refused > 0 ? 1 : 0;
-    } catch (error) {
-      if (!(error instanceof NotCsv)) throw error;
-      progress.end();
-      console.error(plain(error.message));
-      return 1;
-    }
-  },
-};
+const unknownCode = (code: string) =>
+  new Failed(
+    inviteCodeError(code) ??
+      `There is no code ${code}: npm run operator -- invitations explain CODE says what is like it.`,
+  );
 
 const importCounted = ({ imported, unchanged, refused }: ImportReport) =>
   `${imported} imported, ${unchanged} unchanged, ${refused} not taken.`;
@@ -301,65 +277,3 @@ function warningOf({ kind, count, lines }: Guessable): string {
       return `personal codes that differ from another one by one character: at least ${count}, ${where}. A slip of the finger opens somebody else's invitation.`;
   }
 }
-
-const mintOptions = {
-  count: { type: 'string' },
-  school: { type: 'string' },
-  programme: { type: 'string' },
-  expires: { type: 'string' },
-} as const;
-
-export const mintCommand: Command = {
-  options: mintOptions,
-  usage: 'invitations mint FILE.csv|--count N [--school NAME] [--programme ID] [--expires DATE]',
-  summary:
-    'Make codes that cannot be guessed, as a file for `invitations import`: for the contacts of a file (contactId), a school, or to be filled in.',
-  async run(args, { database, deps }) {
-    const read = readArgs(args, mintOptions);
-    if (!read || read.positionals.length > 1) return misused(mintCommand);
-    const [file] = read.positionals;
-    const { count = read.values.school ? '1' : undefined, school, programme, expires } = read.values;
-    if ((file === undefined) === (count === undefined)) return misused(mintCommand);
-    if (file !== undefined && school !== undefined) return misused(mintCommand);
-    if (count !== undefined && !/^[1-9]\d{0,6}$/.test(count)) return misused(mintCommand);
-    const { programmes } = deps.society;
-    const closed = programme === undefined ? null : programmeFault(programme, programmes);
-    if (closed) {
-      console.error(plain(closed));
-      return 2;
-    }
-    const now = deps.now();
-    const fault =
-      expires === undefined ? null : (expiryFault(expires) ?? pastFault(expires, deps.society, now));
-    if (fault) {
-      console.error(plain(fault));
-      return 2;
-    }
-    const all: InvitationToMint = {
-      ...(school === undefined ? {} : { school }),
-      ...(programme === undefined ? {} : { programme }),
-      ...(expires === undefined ? {} : { expiresAt: expires }),
-    };
-    const refusals: string[] = [];
-    const refuse = (line: number, text: string) => refusals.push(`line ${line}: ${plain(text)}`);
-    try {
-      const wanted =
-        file === undefined
-          ? Array.from({ length: Number(count) }, () => all)
-          : contactsToMint(
-              (await readCsv(file, contactFile)).rows,
-              { all, society: deps.society, now },
-              refuse,
-            );
-      printCsvLine(['code', ...mintColumns]);
-      for await (const { code, invitation } of mintCodes(database, wanted))
-        printCsvLine([code, ...mintColumns.map((column) => invitation[column] ?? '')]);
-    } catch (error) {
-      if (!(error instanceof NotCsv)) throw error;
-      console.error(plain(error.message));
-      return 1;
-    }
-    for (const refusal of refusals) console.error(refusal);
-    return refusals.length > 0 ? 1 : 0;
-  },
-};

@@ -1,43 +1,35 @@
 import { migrate } from '../server/platform/database/migrate.ts';
 import { waitingMigrations } from '../server/platform/database/waitingMigrations.ts';
-import { agrees, type LoneCommand, misused, readArgs } from './command.ts';
+import { Failed } from '../server/platform/failed.ts';
+import { loneCommand } from './command.ts';
+import { agree, print, printAll, warn } from './print.ts';
 
-const migrateOptions = {
-  'dry-run': { type: 'boolean', default: false },
-  yes: { type: 'boolean', default: false },
-} as const;
+const NOTHING = 'Nothing waits to be migrated.';
 
-export const migrateCommand: LoneCommand = {
-  options: migrateOptions,
-  usage: 'migrate [--dry-run | --yes]',
-  summary:
-    'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
-  async runAlone(args, { databaseUrl }) {
-    const read = readArgs(args, migrateOptions);
-    if (!read || read.positionals.length > 0) return misused(migrateCommand);
-    const { yes, 'dry-run': isTrial } = read.values;
-    if (yes && isTrial) return misused(migrateCommand);
-    const { waiting, foreign, isEmpty } = await waitingMigrations(databaseUrl);
-    if (foreign) {
-      console.error(foreign);
-      return 1;
-    }
-    const asks = waiting.length > 0 && !isEmpty && !yes;
-    if (isTrial || asks) for (const { name, words } of waiting) console.log(`${name}\n  ${words}`);
-    if (isTrial) {
-      console.log(
-        waiting.length === 0
-          ? 'Nothing waits to be migrated.'
-          : `${waiting.length} to be run, each in one transaction. Nothing was changed.`,
-      );
-      return 0;
-    }
-    if (asks && !(await agrees('Run them? A backup brings back what was before.', { yes, done: 'changed' })))
-      return 1;
-    const seen = asks ? { seen: waiting.map(({ name }) => name) } : {};
-    const names = await migrate(databaseUrl, { tell: console.error, ...seen });
-    for (const name of names) console.log(name);
-    console.log(names.length > 0 ? `${names.length} migrations were run.` : 'Nothing waits to be migrated.');
-    return 0;
-  },
-};
+export const migrateCommands = [
+  loneCommand({
+    usage: 'migrate [--dry-run | --yes]',
+    flags: ['dry-run', 'yes'],
+    summary:
+      'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
+    async run({ config: { databaseUrl } }, _, { yes, 'dry-run': isTrial }) {
+      const { waiting, foreign, isEmpty } = await waitingMigrations(databaseUrl);
+      if (foreign) throw new Failed(foreign);
+      const asks = waiting.length > 0 && !isEmpty && !yes;
+      if (isTrial || asks) printAll(waiting.flatMap(({ name, words }) => [name, `  ${words}`]));
+      if (isTrial) {
+        print(
+          waiting.length === 0
+            ? NOTHING
+            : `${waiting.length} to be run, each in one transaction. Nothing was changed.`,
+        );
+        return;
+      }
+      if (asks) await agree('Run them? A backup brings back what was before.', 'changed', { yes });
+      const seen = asks ? { seen: waiting.map(({ name }) => name) } : {};
+      const names = await migrate(databaseUrl, { tell: warn, ...seen });
+      printAll(names);
+      print(names.length > 0 ? `${names.length} migrations were run.` : NOTHING);
+    },
+  }),
+];

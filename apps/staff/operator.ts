@@ -1,13 +1,12 @@
 import { format } from 'node:util';
-import { plain } from '#core/cleanText.ts';
 import { ConfigFaults, npmSettings, readConfig, settingsOf } from '../server/platform/config/config.ts';
 import { standingOfDatabase } from '../server/platform/database/waitingMigrations.ts';
 import { sentenceOf } from '../server/platform/database/whenReached.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
-import { Refusal } from '../server/platform/http/refusal.ts';
 import { SocietyFaults } from '../server/society/readSociety.ts';
-import { commandNamed, describeCommand, misused, readArgs, similarTo, USAGE } from './command.ts';
+import { commandNamed, describeCommand, execute, similarTo, USAGE } from './command.ts';
 import { commands } from './commands.ts';
+import { printAll, warn, warnAll } from './print.ts';
 import { swallowedOptions } from './swallowedOptions.ts';
 import { wireForStaff } from './wireForStaff.ts';
 
@@ -29,42 +28,26 @@ const isHelp = (arg: string) => arg === '--help' || arg === '-h';
 async function main(args: string[]): Promise<number> {
   const words = args.filter((arg) => !isHelp(arg));
   const asksForHelp = args.length === 0 || args[0] === 'help' || words.length < args.length;
-  if (asksForHelp) {
-    const about = words[0] === 'help' ? words.slice(1) : words;
-    if (about.length === 0) {
-      console.log(help());
-      return 0;
-    }
-    const named = commandNamed(commands, about);
-    const isGroup = commands.some(({ usage }) => usage.startsWith(`${about[0]} `));
-    if (named || isGroup) {
-      console.log(named ? describeCommand(named.command, USAGE) : help([about[0]!]));
-      return 0;
-    }
-    return unknownCommand(about);
-  }
+  if (asksForHelp) return showHelp(words[0] === 'help' ? words.slice(1) : words);
   const named = commandNamed(commands, args);
   const swallowed = swallowedOptions(commands, npmSettings());
   if (swallowed.length > 0) {
     // npm reads an unknown short option as several letters, so only an option of this command is certain to be what was typed.
     const own = swallowedOptions(named ? [named.command] : [], npmSettings());
-    console.error(
+    warn(
       `npm has taken ${own.join(' and ') || 'an option'} for itself, so nothing was done. Put -- before the command: npm run operator -- ${args[0] ?? 'COMMAND'} …`,
     );
     return 2;
   }
   if (!named) return unknownCommand(args);
   const { command, rest } = named;
-  if (!readArgs(rest, command.options ?? {})) {
-    return misused(command);
-  }
   const config = readConfig(settingsOf(args[0]));
   databaseUrl = config.databaseUrl;
-  if ('runAlone' in command) return command.runAlone(rest, config);
+  if (command.isAlone) return execute(command, rest, { config });
   const { waiting, foreign } = await standingOfDatabase(config.databaseUrl);
   if (foreign || waiting > 0) {
     const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
-    console.error(
+    warn(
       foreign ??
         `The database is not at this version yet: ${files}. The start of a server runs them, and so does \`npm run operator -- migrate\`.`,
     );
@@ -72,41 +55,32 @@ async function main(args: string[]): Promise<number> {
   }
   const wired = await wireForStaff(config);
   try {
-    return await command.run(rest, wired);
+    return await execute(command, rest, wired.deps);
   } finally {
     await wired.database.destroy();
   }
+}
+
+function showHelp(about: readonly string[]): number {
+  const named = commandNamed(commands, about);
+  const isGroup = commands.some(({ usage }) => usage.startsWith(`${about[0]} `));
+  if (about.length > 0 && !named && !isGroup) return unknownCommand(about);
+  printAll((named ? describeCommand(named.command, USAGE) : help(about.slice(0, 1))).split('\n'));
+  return 0;
 }
 
 function unknownCommand(args: readonly string[]): number {
   const [first] = args;
   const similar = similarTo(commands, args);
   const family = commands.filter(({ usage }) => usage.split(' ')[0] === first);
-  console.error(
-    [
-      `There is no command "${args.join(' ')}".`,
-      ...(similar.length > 0
-        ? similar.map((each) => describeCommand(each))
-        : family.map(({ usage }) => `  ${usage}`)),
-      'All commands: npm run operator -- help',
-    ].join('\n'),
+  warn(`There is no command "${args.join(' ')}".`);
+  warnAll(
+    similar.length > 0
+      ? similar.flatMap((each) => describeCommand(each).split('\n'))
+      : family.map(({ usage }) => `  ${usage}`),
   );
+  warn('All commands: npm run operator -- help');
   return 2;
-}
-
-/**
- * Removes control characters from all output of commands, because names and other input could control the terminal. Keeps line
- * breaks, indentation and the CRLF line ends of CSV.
- */
-for (const name of ['log', 'error'] as const) {
-  const say = console[name];
-  console[name] = (...parts: unknown[]) =>
-    say(
-      format(...parts)
-        .split('\n')
-        .map((line) => plain(line) + (line.endsWith('\r') ? '\r' : ''))
-        .join('\n'),
-    );
 }
 
 /**
@@ -121,16 +95,17 @@ for (const stream of [process.stdout, process.stderr])
 process.on('exit', () => {
   if (!outputFault) return;
   if (outputFault.code !== 'EPIPE')
-    console.error(`The output could not be written, or only in part: ${outputFault.message}.`);
+    warn(`The output could not be written, or only in part: ${outputFault.message}.`);
   process.exitCode ||= 1;
 });
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (error instanceof ConfigFaults || error instanceof SocietyFaults) console.error(error.faults.join('\n'));
-  else if (error instanceof Refusal) console.error(error.message);
-  else
-    console.error(fileFaultOf(error) ?? ((databaseUrl !== null && sentenceOf(error, databaseUrl)) || error));
+  const faults =
+    error instanceof ConfigFaults || error instanceof SocietyFaults
+      ? error.faults.join('\n')
+      : (fileFaultOf(error) ?? ((databaseUrl !== null && sentenceOf(error, databaseUrl)) || format(error)));
+  warnAll(faults.split('\n'));
   process.exitCode = 1;
 }

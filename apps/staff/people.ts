@@ -1,31 +1,29 @@
-import { plain } from '#core/cleanText.ts';
 import { giveBack } from '#core/remedy.ts';
 import {
-  ChangedMeanwhile,
   type CorrectableField,
   type Correction,
   correctPerson,
-  NotCorrectable,
   previewCorrection,
 } from '../server/people/correctPerson.ts';
 import {
   keepApart,
   mergePersons,
   type Named,
-  NotMergeable,
   previewMerge,
   previewUnmerge,
   type Seen,
   unmergePersons,
 } from '../server/people/mergePersons.ts';
-import { isName, nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
+import { nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
+import { count } from '../server/people/privacy/counted.ts';
+import type { Database } from '../server/platform/database/client.ts';
 import { Failed } from '../server/platform/failed.ts';
-import { agrees, type Command, misused, readArgs } from './command.ts';
-import { failureSentence } from './sentences/failures.ts';
+import { command, Misuse } from './command.ts';
+import { agree, print } from './print.ts';
 import { commandOf } from './sentences/remedies.ts';
 
-/** The correctOptions, by field. */
-const optionOf: Record<CorrectableField, string> = {
+/** The options of `person correct`, by field. */
+const optionOf = {
   firstName: 'first-name',
   middleName: 'middle-name',
   lastName: 'last-name',
@@ -37,178 +35,118 @@ const optionOf: Record<CorrectableField, string> = {
   city: 'city',
   state: 'state',
   zipcode: 'zip',
-};
+} as const satisfies Record<CorrectableField, string>;
 
-const correctOptions = {
-  ...Object.fromEntries(Object.values(optionOf).map((name) => [name, { type: 'string' as const }])),
-  resend: { type: 'boolean', default: false },
-  yes: { type: 'boolean', default: false },
-  'dry-run': { type: 'boolean', default: false },
-} as const;
+const correctable = Object.values(optionOf);
 
-export const correctCommand: Command = {
-  options: correctOptions,
-  usage: `person correct JOIN|CONTACT ${Object.values(optionOf)
-    .map((name) => `[--${name} TEXT]`)
-    .join(' ')} [--resend] [--dry-run | --yes]`,
-  summary:
-    'Correct what is known of a person: old and new values are shown, and it is done when you agree (--yes: without asking; --dry-run: only shown). Letters still to come, papers, HubSpot and find follow, and links that were mailed to an old address end. --resend: the confirmation is sent again.',
-  async run(args, { deps, database }) {
-    const read = readArgs(args, correctOptions);
-    const [named, ...more] = read?.positionals ?? [];
-    if (!read || !isName(named) || more.length > 0) return misused(correctCommand);
-    const values = read.values as Record<string, string | boolean | undefined>;
-    const { yes, resend, 'dry-run': isTrial } = read.values;
-    if (yes && isTrial) return misused(correctCommand);
-    const change = Object.fromEntries(
-      Object.entries(optionOf).flatMap(([field, name]) =>
-        typeof values[name] === 'string' ? [[field, values[name]]] : [],
-      ),
-    );
-    if (Object.keys(change).length === 0 && !resend)
-      return misused(correctCommand, 'Nothing to correct was named.');
-    const personId = await personNamed(database, named);
-    if (personId === null) {
-      console.error(nobody(named));
-      return 1;
-    }
-    try {
+export const personCommands = [
+  command({
+    usage: `person correct JOIN|CONTACT ${correctable.map((name) => `[--${name} TEXT]`).join(' ')} [--resend] [--dry-run | --yes]`,
+    args: ['JOIN|CONTACT'],
+    flags: ['resend', 'dry-run', 'yes'],
+    texts: Object.fromEntries(correctable.map((name) => [name, '[TEXT]'])),
+    summary:
+      'Correct what is known of a person: old and new values are shown, and it is done when you agree (--yes: without asking; --dry-run: only shown). Letters still to come, papers, HubSpot and find follow, and links that were mailed to an old address end. --resend: the confirmation is sent again.',
+    async run(deps, [named], { resend, ...options }) {
+      const values = options as Record<string, string | boolean | undefined>;
+      const change = Object.fromEntries(
+        Object.entries(optionOf).flatMap(([field, name]) =>
+          typeof values[name] === 'string' ? [[field, values[name]]] : [],
+        ),
+      );
+      if (Object.keys(change).length === 0 && !resend) throw new Misuse('Nothing to correct was named.');
+      const personId = await idOf(deps.database, named);
       const seen = await previewCorrection(deps, personId, change);
       tellCorrection(seen, resend);
       if (seen.fields.length === 0 && !(resend && seen.confirmations > 0)) {
-        console.log('All of that is so already.');
-        return 0;
+        print('All of that is so already.');
+        return;
       }
-      if (isTrial) return 0;
-      if (!(await agrees('Correct it?', { yes, done: 'corrected' }))) return 1;
+      await agree('Correct it?', 'corrected', options);
       await correctPerson(deps, personId, change, { seen, resends: resend });
-      console.log('Corrected. HubSpot is told within a minute.');
-      return 0;
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile)
-        console.error('Somebody has changed the person meanwhile: look again.');
-      else if (error instanceof NotCorrectable) console.error(error.message);
-      else throw error;
-      return 1;
-    }
-  },
-};
-
-function tellCorrection({ fields, joins, confirmations }: Correction, resends: boolean): void {
-  for (const { field, from, to } of fields)
-    console.log(plain(`${optionOf[field]}  ${from || '(empty)'} → ${to || '(empty)'}`));
-  if (fields.some(({ field }) => field === 'personalEmail')) {
-    if (joins.length > 0) console.log('Links in letters that were mailed before end.');
-    console.log("Stripe's receipts went to the address of before, and stay so.");
-  }
-  if (resends)
-    console.log(
-      `Sent again: ${confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`}.`,
-    );
-}
-
-const mergeOptions = {
-  yes: { type: 'boolean', default: false },
-  'dry-run': { type: 'boolean', default: false },
-} as const;
-
-export const mergeCommand: Command = {
-  options: mergeOptions,
-  usage: 'person merge JOIN|CONTACT JOIN|CONTACT [--dry-run | --yes]',
-  summary:
-    'Say that two are one person: who remains is shown, and it is done when you agree (--yes: without asking; --dry-run: only shown). All that is of the other becomes theirs, in HubSpot too. For a day, person unmerge undoes it.',
-  async run(args, { deps }) {
-    const read = readArgs(args, mergeOptions);
-    const [one, other, ...more] = read?.positionals ?? [];
-    if (!read || !isName(one) || !isName(other) || more.length > 0) return misused(mergeCommand);
-    if (read.values.yes && read.values['dry-run']) return misused(mergeCommand);
-    return said(async () => {
+      print('Corrected. HubSpot is told within a minute.');
+    },
+  }),
+  command({
+    usage: 'person merge JOIN|CONTACT JOIN|CONTACT [--dry-run | --yes]',
+    args: ['JOIN|CONTACT', 'JOIN|CONTACT'],
+    flags: ['dry-run', 'yes'],
+    summary:
+      'Say that two are one person: who remains is shown, and it is done when you agree (--yes: without asking; --dry-run: only shown). All that is of the other becomes theirs, in HubSpot too. For a day, person unmerge undoes it.',
+    async run(deps, [one, other], options) {
       const ids = [await personAtHubspot(deps, one), await personAtHubspot(deps, other)] as const;
       if (ids[0] === ids[1]) {
-        console.log('They are one person already.');
-        return 0;
+        print('They are one person already.');
+        return;
       }
       const seen = await previewMerge(deps, ...ids);
       const { from, into, twice } = seen;
-      console.log(plain(`Remains:    ${lineOf(into)}`));
-      console.log(plain(`Is joined:  ${lineOf(from)}`));
+      print(`Remains:    ${lineOf(into)}`);
+      print(`Is joined:  ${lineOf(from)}`);
       if (into.contactId !== null)
-        console.log(
-          `What was bought is written into contact ${into.contactId}, with name, address and email.`,
-        );
+        print(`What was bought is written into contact ${into.contactId}, with name, address and email.`);
       if (twice)
-        console.log(
+        print(
           `Both hold one, and pay for both until you give one back: ${commandOf(giveBack(twice.uuid, twice.types))}`,
         );
-      if (read.values['dry-run']) return 0;
-      if (!(await agrees('Join them?', { yes: read.values.yes, done: 'joined' }))) return 1;
+      await agree('Join them?', 'joined', options);
       await mergePersons(deps, seen);
-      console.log('They are one person. HubSpot is told within a minute.');
-      return 0;
-    });
-  },
-};
-
-export const unmergeCommand: Command = {
-  options: { yes: mergeOptions.yes },
-  usage: 'person unmerge JOIN|CONTACT [--yes]',
-  summary: 'Undo the last person merge of somebody, for a day after it: they are two again, in HubSpot too.',
-  async run(args, { deps, database }) {
-    const read = readArgs(args, { yes: mergeOptions.yes });
-    const [named, ...more] = read?.positionals ?? [];
-    if (!read || !isName(named) || more.length > 0) return misused(unmergeCommand);
-    return said(async () => {
-      const personId = await personNamed(database, named);
-      if (personId === null) throw new NotMergeable(nobody(named));
+      print('They are one person. HubSpot is told within a minute.');
+    },
+  }),
+  command({
+    usage: 'person unmerge JOIN|CONTACT [--yes]',
+    args: ['JOIN|CONTACT'],
+    flags: ['yes'],
+    summary:
+      'Undo the last person merge of somebody, for a day after it: they are two again, in HubSpot too.',
+    async run(deps, [named], options) {
+      const personId = await idOf(deps.database, named);
       const seen = await previewUnmerge(deps, personId);
-      const { from, into } = seen;
-      console.log(plain(`Is parted:  ${called(from)}`));
-      console.log(plain(`Remains:    ${called(into)}`));
-      if (!(await agrees('Undo the merge?', { yes: read.values.yes, done: 'undone' }))) return 1;
+      print(`Is parted:  ${called(seen.from)}`);
+      print(`Remains:    ${called(seen.into)}`);
+      await agree('Undo the merge?', 'undone', options);
       const refused = await unmergePersons(deps, personId, seen);
-      console.log('They are two persons again. HubSpot is told within a minute.');
-      if (refused === null) return 0;
-      console.error(plain(refused));
-      return 1;
-    });
-  },
-};
+      print('They are two persons again. HubSpot is told within a minute.');
+      if (refused !== null) throw new Failed(refused);
+    },
+  }),
+  command({
+    usage: 'person keep-apart JOIN|CONTACT JOIN|CONTACT',
+    args: ['JOIN|CONTACT', 'JOIN|CONTACT'],
+    summary: 'Say that two who are likely the same are two, as father and son: reconcile names them no more.',
+    async run(deps, [one, other]) {
+      await keepApart(deps, await idOf(deps.database, one), await idOf(deps.database, other));
+      print('They are kept apart.');
+    },
+  }),
+];
 
-export const keepApartCommand: Command = {
-  usage: 'person keep-apart JOIN|CONTACT JOIN|CONTACT',
-  summary: 'Say that two who are likely the same are two, as father and son: reconcile names them no more.',
-  async run([one, other, ...more], { deps, database }) {
-    if (!isName(one) || !isName(other) || more.length > 0) return misused(keepApartCommand);
-    return said(async () => {
-      const [first, second] = [await personNamed(database, one), await personNamed(database, other)];
-      if (first === null) throw new NotMergeable(nobody(one));
-      if (second === null) throw new NotMergeable(nobody(other));
-      await keepApart(deps, first, second);
-      console.log('They are kept apart.');
-      return 0;
-    });
-  },
-};
+/** Returns the person of a join or a contact. Throws {@link Failed} if there is nobody. */
+async function idOf(database: Database, named: string): Promise<number> {
+  const id = await personNamed(database, named);
+  if (id === null) throw new Failed(nobody(named));
+  return id;
+}
+
+function tellCorrection({ fields, joins, confirmations }: Correction, resends: boolean): void {
+  for (const { field, from, to } of fields)
+    print(optionOf[field], `${from || '(empty)'} → ${to || '(empty)'}`);
+  if (fields.some(({ field }) => field === 'personalEmail')) {
+    if (joins.length > 0) print('Links in letters that were mailed before end.');
+    print("Stripe's receipts went to the address of before, and stay so.");
+  }
+  if (resends)
+    print(`Sent again: ${confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`}.`);
+}
 
 const called = ({ name, email }: Named) => `${name ?? 'no name'}, ${email ?? 'no email'}`;
 
 function lineOf({ name, email, contactId, joins, held }: Seen): string {
-  const count = joins.length === 1 ? '1 join' : `${joins.length} joins`;
   return [
     called({ name, email }),
     contactId === null ? 'no contact in HubSpot' : `contact ${contactId}`,
-    count,
+    count(joins.length, 'join'),
     ...held.map(({ uuid, type }) => `holds a ${type.replace('_', ' ')} by ${uuid}`),
   ].join(', ');
-}
-
-/** Runs a command; prints the sentence of a refusal. */
-async function said(run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    console.error(failureSentence(error));
-    return 1;
-  }
 }

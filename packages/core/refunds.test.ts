@@ -202,7 +202,8 @@ test('a membership that goes back while its upgrade stays paid is said, with wha
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
   const join = paid([membership('join'), bought('Lapel Pin', 1200)], []);
   const upgrade = paid([membership('upgrade')], [], { intentId: 'up' });
-  const note = 'The upgrade stays paid and held: Membership, $65.00. To give it back too: --upgrade.';
+  const note =
+    'The upgrade stays paid and held: Membership, $65.00. It goes back only if it is asked for, too.';
   const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish).notes;
   assert.deepEqual(notes(upgrade), [note]);
   assert.deepEqual(notes(upgrade, { ...asked, upgrade: true }), []);
@@ -217,7 +218,12 @@ test('an upgrade that a link sold in a join of its own is an upgrade: whole, and
   const { refunds, notes } = planRefund([order], asked);
   assert.deepEqual(
     [refunds, notes],
-    [[], ['This join bought an upgrade and no membership: Membership, $65.00. To give it back: --upgrade.']],
+    [
+      [],
+      [
+        'This join bought an upgrade and no membership: Membership, $65.00. It goes back only if it is asked for.',
+      ],
+    ],
   );
   const plan = planRefund([order], { ...asked, upgrade: true });
   assert.deepEqual(

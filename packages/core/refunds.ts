@@ -197,8 +197,8 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
       if (order.dispute === null && !namedLines(order).has(line) && leftCents(order) > 0)
         plan.notes.push(
           hasMembership
-            ? `The upgrade stays paid and held: ${paid.name}, ${displayPrice(paid.priceCents)}. To give it back too: --upgrade.`
-            : `This join bought an upgrade and no membership: ${paid.name}, ${displayPrice(paid.priceCents)}. To give it back: --upgrade.`,
+            ? `The upgrade stays paid and held: ${paid.name}, ${displayPrice(paid.priceCents)}. It goes back only if it is asked for, too.`
+            : `This join bought an upgrade and no membership: ${paid.name}, ${displayPrice(paid.priceCents)}. It goes back only if it is asked for.`,
         );
   return plan;
 }

@@ -28,12 +28,7 @@ export type Remedy =
   | { do: 'merge or keep apart'; uuid: string; other: string }
   | { do: 'print certificate' | 'read story'; uuid: string }
   | {
-      do:
-        | 'retry letters'
-        | 'look at unknown documents'
-        | 'look at reports'
-        | 'mint codes'
-        | 'set document key';
+      do: 'look at unknown documents' | 'look at reports' | 'set document key';
     }
   /** `uuid` null: all that HubSpot has refused. */
   | { do: 'retry at HubSpot'; uuid: string | null }

@@ -4,9 +4,8 @@ import { after, before, type TestContext } from 'node:test';
 import pg from 'pg';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Manifest } from '../../apps/server/running/backup/manifest.ts';
-import type { LoneCommand } from '../../apps/staff/command.ts';
 import { type InstalledPostgres, lacksPostgres, startInstalledPostgres } from './installedPostgres.ts';
-import { printed } from './runCommand.ts';
+import { runLone } from './runCommand.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
 
@@ -17,7 +16,7 @@ export interface Installed {
   /** Runs a command with the test server's settings, changed by `change`. Returns its output and its exit status. */
   run(
     t: TestContext,
-    command: LoneCommand,
+    command: string,
     args: string[],
     change?: Partial<Config>,
   ): Promise<{ out: string; code: number }>;
@@ -30,7 +29,7 @@ export interface Installed {
 export function serverOnInstalledPostgres(env: Record<string, string> = {}): Installed {
   const installed = {
     run: (t, command, args, change = {}) =>
-      printed(t, () => command.runAlone(args, { ...installed.server.deps.config, ...change })),
+      runLone(t, { ...installed.server.deps.config, ...change }, command, args),
   } as Installed;
   const path = process.env.PATH;
   before(async () => {

@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { sendDue } from '../../apps/server/letters/sendLetters.ts';
 import { refundJoin } from '../../apps/server/paying/refunds/refundJoin.ts';
-import type { Command } from '../../apps/staff/command.ts';
 import { atHubspot, deliver } from './deliver.ts';
 import { hubspotPeople } from './hubspotPeople.ts';
 import { everything } from './refunds.ts';
@@ -60,7 +59,7 @@ export function identityOn(server: TestServer) {
   }
 
   /** Runs a staff command that must succeed. Returns its output. */
-  async function run(t: TestContext, command: Command, ...args: string[]): Promise<string> {
+  async function run(t: TestContext, command: string, ...args: string[]): Promise<string> {
     const { code, out } = await runCommand(t, server, command, args);
     assert.equal(code, 0, out);
     return out;

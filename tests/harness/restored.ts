@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { settleCommand } from '../../apps/staff/settlement.ts';
 import { atStripe, differencesOf, standingsOf } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
 import { openIntent, orderingJoin } from './steps.ts';
@@ -10,7 +9,7 @@ import type { TestServer } from './testServer.ts';
 /** Returns helpers for tests of a server whose database was restored from a backup. */
 export function restored(server: TestServer) {
   const settleMissing = async (t: TestContext) => {
-    const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+    const { code, out } = await runCommand(t, server, 'settle', ['--missing']);
     assert.equal(code, 0, out);
   };
   /** Makes a join with an open order and an intent. */

@@ -1,15 +1,14 @@
 import type { TestContext } from 'node:test';
-import type { Command, StaffWired } from '../../apps/staff/command.ts';
+import type { Config } from '../../apps/server/platform/config/config.ts';
+import { commandNamed, execute, type StaffDeps } from '../../apps/staff/command.ts';
+import { commands } from '../../apps/staff/commands.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Options with which a command does nothing that it would ask about. */
 const TRIALS = ['--dry-run', '--yes', '--ask'];
 
 /** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
-export async function printed(
-  t: TestContext,
-  work: () => Promise<number>,
-): Promise<{ out: string; code: number }> {
+async function printed(t: TestContext, work: () => Promise<number>): Promise<{ out: string; code: number }> {
   let out = '';
   const say = (text: string) => {
     out += `${text}\n`;
@@ -24,26 +23,45 @@ export async function printed(
 }
 
 /**
- * Runs a staff command on a test server, and agrees to what it asks: a test has no terminal. `person erase` is exempt, since its
- * tests agree by themselves. Returns its output and its exit status.
+ * Runs the staff command with this name on a test server, and agrees to what it asks: a test has no terminal. `person erase` is
+ * exempt, since its tests agree by themselves. Returns its output and its exit status.
  */
 export function runCommand(
   t: TestContext,
   server: TestServer,
-  command: Command,
-  args: string[],
+  name: string,
+  args: readonly string[],
 ): Promise<{ out: string; code: number }> {
+  const typed = [...name.split(' '), ...args];
+  const { command } = commandNamed(commands, typed)!;
   const isAsked =
-    command.options?.yes !== undefined &&
+    command.flags?.includes('yes') &&
     !command.usage.startsWith('person erase') &&
-    !args.some((arg) => TRIALS.includes(arg));
-  return printed(t, () => command.run(isAsked ? [...args, '--yes'] : args, wiredForStaff(server)));
+    !typed.some((arg) => TRIALS.includes(arg));
+  return runTyped(t, server, name, isAsked ? [...args, '--yes'] : args);
 }
 
-/** Returns what a command of a test server works with, for the member of staff who is named in its settings. */
-export function wiredForStaff({ deps, background, hubspot }: TestServer): StaffWired {
-  const staff = { ...deps, database: background, actor: deps.config.operatorName };
-  return { deps: staff, database: background, background, hubspot };
+/** As {@link runCommand}, with nothing but these arguments. */
+export function runTyped(
+  t: TestContext,
+  { deps, background }: Pick<TestServer, 'deps' | 'background'>,
+  name: string,
+  args: readonly string[],
+): Promise<{ out: string; code: number }> {
+  const named = commandNamed(commands, [...name.split(' '), ...args])!;
+  const staff: StaffDeps = { ...deps, database: background, actor: deps.config.operatorName };
+  return printed(t, () => execute(named.command, named.rest, staff));
+}
+
+/** Runs a command that needs only the settings. */
+export function runLone(
+  t: TestContext,
+  config: Config,
+  name: string,
+  args: readonly string[],
+): Promise<{ out: string; code: number }> {
+  const { command, rest } = commandNamed(commands, [...name.split(' '), ...args])!;
+  return printed(t, () => execute(command, rest, { config }));
 }
 
 /** Runs a command as a member of staff with this name. */
@@ -51,9 +69,9 @@ export async function runAsStaff(
   t: TestContext,
   server: TestServer,
   operatorName: string,
-  command: Command,
+  name: string,
   ...args: string[]
 ): Promise<{ out: string; code: number }> {
   const config = { ...server.deps.config, operatorName };
-  return runCommand(t, { ...server, deps: { ...server.deps, config } }, command, args);
+  return runCommand(t, { ...server, deps: { ...server.deps, config } }, name, args);
 }

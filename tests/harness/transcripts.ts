@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { sendDue } from '../../apps/server/letters/sendLetters.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../../apps/staff/documents.ts';
 import { runCommand } from './runCommand.ts';
 import { paidJoin } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
@@ -24,9 +23,9 @@ export function transcriptsOn(server: TestServer) {
     return { client, uuid };
   }
 
-  const accept = (t: TestContext, uuid: string) => runCommand(t, server, documentsAcceptCommand, [uuid]);
+  const accept = (t: TestContext, uuid: string) => runCommand(t, server, 'documents accept', [uuid]);
   const reject = (t: TestContext, uuid: string, reason: RejectionReason, ...more: string[]) =>
-    runCommand(t, server, documentsRejectCommand, [uuid, '--reason', reason, ...more]);
+    runCommand(t, server, 'documents reject', [uuid, '--reason', reason, ...more]);
 
   /**
    * Sends all letters that are due. Returns the texts of the letters to this address that are about transcripts, the first one

@@ -6,8 +6,8 @@ import { requireTool } from '../../apps/server/running/backup/clientTools.ts';
 import { BackupFault, readManifest } from '../../apps/server/running/backup/manifest.ts';
 import { examineCopy } from '../../apps/server/running/backup/restore.ts';
 import { putCluster } from '../../apps/server/running/backup/stoppedDatabase.ts';
-import { afterwards, putBack, saveTo } from '../../apps/staff/backup.ts';
-import { readArgs } from '../../apps/staff/command.ts';
+import { afterwards, backupCommands, putBack, saveTo } from '../../apps/staff/backup.ts';
+import { commandNamed, Misuse, readArguments } from '../../apps/staff/command.ts';
 import type { RunningPostgres } from './postgres.ts';
 import { choosePostgresAccount } from './postgresAccount.ts';
 import { findBinaries, major, makeCluster } from './postgresCluster.ts';
@@ -27,11 +27,9 @@ export interface FolderBackup {
 /** Returns what the arguments ask for, if it goes by the files of the folder; null for any other command. */
 export async function folderBackupIn([kind, ...rest]: readonly string[]): Promise<FolderBackup | null> {
   if (kind !== 'backup' && kind !== 'restore') return null;
-  if (rest.some((arg) => arg.startsWith('-') && (kind === 'backup' || arg !== '--yes'))) return null;
-  const read = readArgs(rest, { yes: { type: 'boolean', default: false } });
-  const [given, ...more] = read?.positionals ?? [];
-  if (!read || !given || more.length > 0) return null;
-  const asked = { kind, folder: resolve(given), isAgreed: read.values.yes } as const;
+  const typed = readTyped(kind, rest);
+  if (typed === null) return null;
+  const asked = { kind, ...typed } as const;
   if (kind === 'restore') {
     const manifest = await readManifest(asked.folder).catch(() => null);
     return manifest?.copy ? { ...asked, because: 'The backup is a copy of a database folder.' } : null;
@@ -45,17 +43,29 @@ export async function folderBackupIn([kind, ...rest]: readonly string[]): Promis
   }
 }
 
-/** Stops the database that was started for a backup, and copies its folder. Returns the exit status. */
+/** Returns what was typed after `backup` or `restore`; null if the command refuses it. */
+function readTyped(kind: string, rest: readonly string[]): { folder: string; isAgreed: boolean } | null {
+  try {
+    const { command } = commandNamed(backupCommands, [kind])!;
+    const { args, options } = readArguments(command, rest);
+    return { folder: resolve(args[0]!), isAgreed: options.yes === true };
+  } catch (error) {
+    if (error instanceof Misuse) return null;
+    throw error;
+  }
+}
+
+/** Stops the database that was started for a backup, and copies its folder. Returns whether all was saved. */
 export async function backUpFolder(
   { folder, because }: FolderBackup,
   env: NodeJS.ProcessEnv,
   dataDir: string,
   postgres: RunningPostgres,
-): Promise<number> {
+): Promise<boolean> {
   const cluster = realpathSync(join(dataDir, 'postgres'));
   if (`${folder}${sep}`.startsWith(`${cluster}${sep}`)) {
     console.error(`${folder} is in the folder of the database: choose another one.`);
-    return 1;
+    return false;
   }
   console.log(`${because}\nSo the database is stopped, and its folder is copied.`);
   return saveTo(folder, readConfig(env), {
@@ -90,7 +100,7 @@ export async function restoreFolder(
   });
 }
 
-/** Migrates a restored database that runs, and compares it with Stripe. Returns the exit status. */
-export function afterRestore(env: NodeJS.ProcessEnv): Promise<number> {
+/** Migrates a restored database that runs, and compares it with Stripe. Returns whether that was done. */
+export function afterRestore(env: NodeJS.ProcessEnv): Promise<boolean> {
   return afterwards(readConfig(env));
 }

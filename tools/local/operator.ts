@@ -80,11 +80,11 @@ async function runInSurroundings(): Promise<number> {
     if (byFolder?.kind === 'restore') {
       if (!(await folders!.restoreFolder(byFolder, allSettings(), dataDir))) return 1;
       await database();
-      return folders!.afterRestore(allSettings());
+      return statusOf(await folders!.afterRestore(allSettings()));
     }
     if (bringsDatabase) {
       const postgres = await database();
-      if (byFolder) return folders!.backUpFolder(byFolder, allSettings(), dataDir, postgres);
+      if (byFolder) return statusOf(await folders!.backUpFolder(byFolder, allSettings(), dataDir, postgres));
     }
   } else if (byFolder) throw new Error(stopFirst(byFolder, holder));
   return run(env());
@@ -100,6 +100,8 @@ async function runInSurroundings(): Promise<number> {
 function stopFirst({ because }: FolderBackup, { command, pid }: Holder): string {
   return `${because}\nSo the database must be stopped: end \`${command}\` (process ${pid}) first, and give the command again.`;
 }
+
+const statusOf = (isDone: boolean) => (isDone ? 0 : 1);
 
 function isStart(command: string): boolean {
   return command !== 'npm run operator';

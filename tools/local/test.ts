@@ -58,7 +58,7 @@ function readArguments() {
     only: { type: 'string', multiple: true },
     long: { type: 'boolean', default: false },
   } as const;
-  const [swallowed] = swallowedOptions([{ options }], npmSettings());
+  const [swallowed] = swallowedOptions([{ flags: ['long'], texts: { only: 'SUITE' } }], npmSettings());
   if (swallowed) {
     console.error(
       `npm has taken ${swallowed} for itself. Put -- before the options: npm test -- ${swallowed}`,

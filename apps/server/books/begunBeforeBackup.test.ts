@@ -13,7 +13,6 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { cancelIntent } from '../paying/cancelIntent.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
@@ -74,10 +73,10 @@ test('a payment that is made again stays paid, however often it is confirmed, an
   const { uuid } = join;
   const intentId = await addPinAndPay(join.client, uuid);
   await restore();
-  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
-  assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', [intentId])).code, 0);
   // Lets the background work process once more the events that Stripe has had since the backup.
   for (let day = 0; day < 5; day++) {
     await sql`update schedule set due_at = now() - interval '1 second'`.execute(server.background);
@@ -102,7 +101,7 @@ test('the command that reconcile names for such a payment makes its join a membe
   await restore();
   const [difference] = await differencesOf(server, intentId);
   assert.match(difference!.repair, new RegExp(`settle ${intentId}$`));
-  assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', [intentId])).code, 0);
   assert.deepEqual(await outcomeOf(join.uuid, intentId), [active, [], []]);
 });
 
@@ -115,7 +114,7 @@ test('who is at their bank during the restore pays what their page shows, and is
   const restore = await dump(server);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   await restore();
-  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
   await payByCard(server, intent.id);
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
   assert.deepEqual(await outcomeOf(uuid, intent.id), [active, [], []]);
@@ -136,7 +135,7 @@ for (const isOtherForm of [false, true])
     await payByCard(server, id);
     await server.stripeControl('processing', { hold: false });
     await restore();
-    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
     await server.stripeControl(`payment_intents/${id}/settle`, {});
     assert.equal(await confirmPayment(server.deps, id), 'succeeded');
     assert.deepEqual(await standingsOf(server, uuid), active);

@@ -22,8 +22,6 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { refundCommand } from '../../staff/refunds.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 
 /** Tests orders whose last changes a restore or a failover has lost. */
@@ -45,7 +43,7 @@ async function withLostDonation() {
 
 test('an order that the backup has as it was before its last change is charged as it is shown, and staff read that its form is closed', async (t) => {
   const { client, uuid, ...before } = await withLostDonation();
-  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  const { code, out } = await runCommand(t, server, 'settle', ['--missing']);
   assert.deepEqual(
     [code, out.split('\n').slice(1)],
     [0, ['1 payment form was open at Stripe for another order than in this database, and is closed.', '']],
@@ -138,7 +136,7 @@ test('staff give back all that is left of a payment whose order is lost, once, a
     if (inDashboard > 0)
       await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: String(inDashboard) });
     const left = 10_000 - inDashboard;
-    const told = () => runCommand(t, server, refundCommand, [intentId]);
+    const told = () => runCommand(t, server, 'refund', [intentId]);
     assert.equal((await told()).out, `$${left / 100}.00 of ${intentId} goes back.\n`);
     assert.equal((await told()).out, `All of ${intentId} has already gone back.\n`);
     assert.deepEqual(await atStripe(server, intentId), inDashboard > 0 ? [left, inDashboard] : [left]);
@@ -163,7 +161,7 @@ test('what staff give back of a payment whose order is lost is told to its payer
   const intent = await openIntent(client, uuid);
   await payByCard(server, intent.id);
   await restore();
-  await runCommand(t, server, refundCommand, [intent.id]);
+  await runCommand(t, server, 'refund', [intent.id]);
   const { data } = await reportPayment(client, uuid, intent);
   assert.deepEqual(
     [data.status, data.refunded?.amount, data.refunded?.isReturned],
@@ -214,7 +212,7 @@ test('staff who settle a payment of another amount than was shown give it back, 
   await openIntent(client, uuid);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);
-  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', [id])).code, 0);
   assert.deepEqual(await atStripe(server, id), [shown.amount + 50000]);
   assert.deepEqual(await standingsOf(server, uuid), []);
 });
@@ -241,7 +239,7 @@ test('what was charged before the order was begun here was paid as it was shown 
     server.deps.database,
   );
   await assert.rejects(confirmPayment(server.deps, id), /not in this database/);
-  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', [id])).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 

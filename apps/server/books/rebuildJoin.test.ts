@@ -17,7 +17,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
-import { reconcileCommand, settleCommand } from '../../staff/settlement.ts';
 import { moveContacts } from '../crm/followMerges.ts';
 import { findPeople } from '../joining/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
@@ -89,13 +88,13 @@ test('joins that were paid after the backup are made again from what Stripe know
   );
 
   await restore();
-  const { out, code } = await runCommand(t, server, reconcileCommand, []);
+  const { out, code } = await runCommand(t, server, 'reconcile', []);
   assert.equal(code, 1);
   assert.equal(out.match(/not in this database: was it restored from a backup\?/g)?.length, 5, out);
   assert.doesNotMatch(out, /operator -- refund/, out);
 
   await server.stripe('POST', '/v1/refunds', { payment_intent: before.intentId });
-  const settled = await runCommand(t, server, settleCommand, ['--missing']);
+  const settled = await runCommand(t, server, 'settle', ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
   // Refunds from Stripe's dashboard were restored with their payments. This includes the refund of a payment that the backup had.
@@ -121,7 +120,7 @@ test('joins that were paid after the backup are made again from what Stripe know
     [[invited.uuid, '101']],
   );
   assert.equal((await joinsOf('early@example.com'))[0]?.uuid, before.uuid);
-  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).out.slice(0, 10), '0 payments');
+  assert.equal((await runCommand(t, server, 'settle', ['--missing'])).out.slice(0, 10), '0 payments');
 });
 
 test('a join that is made again was paid when Stripe took its money, and its upgrade when that was paid', async (t) => {
@@ -136,7 +135,7 @@ test('a join that is made again was paid when Stripe took its money, and its upg
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   behind = 0;
   await restore();
-  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
   const { rows } = await sql<{ kind: string; paid: Date; join: Date; begun: Date }>`
     select kind, succeeded_at as paid, paid_at as join, join_session.created_at as begun
     from payment join join_session on uuid = session_uuid
@@ -167,7 +166,7 @@ test('a join that is made again is the one that was lost, by whatever way it cam
     body: { revision, agreeToPolicies: true },
   });
   await payByCard(server, id);
-  await runCommand(t, server, settleCommand, [id]);
+  await runCommand(t, server, 'settle', [id]);
   const joins = async () =>
     (
       await sql`
@@ -179,7 +178,7 @@ test('a join that is made again is the one that was lost, by whatever way it cam
   const lost = await joins();
   await restore();
   assert.deepEqual([lost.length, await joins()], [3, []]);
-  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
   assert.deepEqual(await joins(), lost);
 });
 
@@ -191,7 +190,7 @@ test('an upgrade whose join is missing names what to settle first, and is made a
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   const upgrade = await upgradeIntentOf(server, uuid);
   await restore();
-  const settle = (id: string) => runCommand(t, server, settleCommand, [id]);
+  const settle = (id: string) => runCommand(t, server, 'settle', [id]);
   assert.deepEqual(await settle(upgrade), {
     out: `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all. To make again what Stripe knows: npm run operator -- settle --missing\n`,
     code: 1,
@@ -210,7 +209,7 @@ test('an order that has changed since its payment keeps its later revision when 
   await run(
     `delete from payment where session_uuid = '${uuid}'; delete from order_snapshot where session_uuid = '${uuid}'`,
   );
-  const settled = await runCommand(t, server, settleCommand, [intent.id]);
+  const settled = await runCommand(t, server, 'settle', [intent.id]);
   assert.equal(settled.code, 0, settled.out);
   const { revision } = await server.deps.database
     .selectFrom('join_session')
@@ -238,7 +237,7 @@ test('an order that the backup has as it was before its last change gets a later
   await payByCard(server, intent.id);
   await restore();
   assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
-  const settled = await runCommand(t, server, settleCommand, [intent.id]);
+  const settled = await runCommand(t, server, 'settle', [intent.id]);
   assert.equal(settled.code, 0, settled.out);
   // The paid order's revision must not be used again. Otherwise a new order would be mistaken for the paid one.
   assert.ok((await revisionNow()) > intent.revision);
@@ -266,7 +265,7 @@ for (const [when, isIntentInBackup] of [
     await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
     const { intentId } = await payOrder(server, client, uuid);
     await restore();
-    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
     assert.deepEqual(
       (await joinsOf(personalEmail)).map((join) => [join.uuid, join.state]),
       [[uuid, 'paid']],
@@ -295,7 +294,7 @@ test('a join that is made again keeps the email of its details where Stripe has 
     await payByCard(server, id);
     assert.equal((await server.deps.payments.retrieveIntent(id)).receiptEmail, atStripe || null);
     await restore();
-    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
     assert.deepEqual(
       (await joinsOf(given)).map((join) => [join.uuid, join.state]),
       [[uuid, 'paid']],
@@ -319,7 +318,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     payment_method: 'pm_card_visa',
     return_url: server.url,
   });
-  const { code, out } = await runCommand(t, server, settleCommand, [body.id]);
+  const { code, out } = await runCommand(t, server, 'settle', [body.id]);
   assert.equal(code, 1);
   assert.equal(
     out,
@@ -334,7 +333,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     'metadata[lines]': '1 membership 95.00 Membership',
   });
   assert.match(
-    (await runCommand(t, server, settleCommand, [body.id])).out,
+    (await runCommand(t, server, 'settle', [body.id])).out,
     /^Stripe took \$65\.00 and does not say for what/,
   );
 });
@@ -387,7 +386,7 @@ for (const [whose, minutes] of [
     const status = async () => (await atHubspot(server, id, 'membership_status')).membership_status;
     assert.equal(await status(), 'member');
     await restore();
-    assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', [intentId])).code, 0);
     await deliver(server);
     assert.deepEqual(await noticesOf(server, uuid), []);
     await refundJoin(server.deps, uuid, membershipOnly);
@@ -410,7 +409,7 @@ test('a contact whom the lost payment has made a member is not told to staff as 
   await deliver(server);
   await restore();
   await server.deps.contacts.refresh(id);
-  assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  assert.equal((await runCommand(t, server, 'settle', [intentId])).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   assert.deepEqual(await noticesOf(server, uuid), []);
 });
@@ -445,7 +444,7 @@ test('a payment counts as made when the card was charged, not when its form was 
   ]);
   await restore();
   // The command's output also contains payments of other tests, which cannot be made again. It is not checked.
-  await runCommand(t, server, settleCommand, ['--missing']);
+  await runCommand(t, server, 'settle', ['--missing']);
   assert.deepEqual(await standings(), before);
 });
 
@@ -458,7 +457,7 @@ test('a second payment with another email that is made again leaves the email of
   await run(`update payment set status = 'canceled' where session_uuid = '${uuid}'`);
   const { intentId } = await payOrder(server, client, uuid);
   assert.notEqual(intentId, earlier.id);
-  await runCommand(t, server, settleCommand, ['--missing']);
+  await runCommand(t, server, 'settle', ['--missing']);
   const { status } = await server.deps.database
     .selectFrom('payment')
     .select('status')
@@ -492,7 +491,7 @@ test('a join that is made again is of the person who remained if its contact was
   ] as const)
     await database.transaction().execute((trx) => moveContacts(trx, [{ old, present }]));
   for (const { intentId } of [invited, nominated])
-    assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', [intentId])).code, 0);
   const { rows } = await sql`
     select contact_id, likeness, made.details ->> 'lastName' as name, membership.person_id = made.id as is_holder
     from join_session join person made on made.id = person_id join membership on session_uuid = uuid

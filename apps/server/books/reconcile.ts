@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { FORMER } from '#core/crmFields.ts';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
+import type { NoticeKind } from '#core/notice.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { MembershipType } from '#core/product.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
 import { giveBack } from '#core/remedy.ts';
-import { endNotices, tellStaff } from '../letters/tellStaff.ts';
 import { type NamedOrder, namedOrder } from '../paying/namedOrder.ts';
 import { upgradesAlone } from '../paying/refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../paying/refunds/paidOrders.ts';
@@ -46,6 +46,8 @@ const LOOK_MS = 600_000;
  * payments.
  */
 const GRACE_MINUTES = 10;
+/** A notice that was met in the last hours is not ended by a reconciliation: its cause may lie within the grace, or wait for a retry. */
+const GRACE_HOURS = 6;
 
 /**
  * Compares Stripe's intents with our payments, joins and memberships, since the money must match the members. Writes nothing. A
@@ -105,22 +107,46 @@ export function startReconciling(deps: Deps): () => Promise<void> {
   return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
-/** Runs the reconciliation once a day, in only one process. Stores the result, and writes a notice if there are differences. */
+/** Runs the reconciliation once a day, in only one process, and stores the result. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
   const startedAt = deps.now();
   const { differences } = await keepReconciliation(deps, await reconcile(deps), startedAt);
   await postpone(deps.database, 'reconcile', secondsToNight(deps.now()));
-  await endNotices(deps.database, ['reconciliation']);
-  if (differences.length === 0) return;
-  deps.log.error({ differences: differences.length }, 'money and members differ');
-  const params = { count: differences.length };
-  await tellStaff(deps.database, {
-    kind: 'reconciliation',
-    subject: null,
-    params,
-    remedy: { do: 'reconcile' },
-  });
+  if (differences.length > 0) deps.log.error({ differences: differences.length }, 'money and members differ');
+}
+
+/** The difference that a reconciliation finds while the cause of a notice lasts. */
+const shownAs = {
+  held_twice: 'held_twice',
+  perhaps_twice: 'likely_same',
+  upgrade_alone: 'upgrade_alone',
+  back_again: 'paid_anew',
+} as const satisfies Partial<Record<NoticeKind, Difference['kind']>>;
+
+/**
+ * Ends the notices whose cause a reconciliation over all payments finds no more, and those of failures in the background: what they
+ * left behind is among the differences.
+ */
+async function endMended(
+  { database }: Deps,
+  differences: readonly Difference[],
+  startedAt: Date,
+): Promise<void> {
+  const found = differences.map(({ kind, subject, params }) => ({
+    kind,
+    joins: [subject, ...('other' in params ? [params.other] : [])],
+  }));
+  await sql`
+    with shown as (select * from json_each_text(${JSON.stringify(shownAs)}::json) as shown (notice, difference)),
+      found as (select * from json_to_recordset(${JSON.stringify(found)}::json) as found (kind text, joins jsonb))
+    update staff_notice notice set ended_at = now()
+    where ended_at is null and last_seen_at < ${startedAt}::timestamptz - make_interval(hours => ${GRACE_HOURS}::int)
+      and (kind in ('background', 'event_given_up') or exists (select from shown where shown.notice = notice.kind
+        and not exists (select from found where found.kind = difference and (joins ? session_uuid::text
+          or joins ? (params ->> 'intentId') or joins ?| array(select jsonb_array_elements_text(coalesce(params -> 'others', '[]')))))))`.execute(
+    database,
+  );
 }
 
 export async function keepReconciliation(
@@ -136,6 +162,7 @@ export async function keepReconciliation(
       differences: JSON.stringify(result.differences),
     })
     .execute();
+  await endMended(deps, result.differences, startedAt);
   return result;
 }
 

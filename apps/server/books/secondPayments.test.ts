@@ -7,8 +7,6 @@ import { restored } from '../../../tests/harness/restored.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { payByCard, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { storyCommand } from '../../staff/find.ts';
-import { refundCommand } from '../../staff/refunds.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { settleMissing, openJoin } = restored(server);
@@ -43,21 +41,21 @@ test('a payer whose second payment was made again after a restore does not read 
     ['refunded', false, true],
     'no refund was decided, and none is made until staff give it back',
   );
-  await runCommand(t, server, refundCommand, [id]);
+  await runCommand(t, server, 'refund', [id]);
   const { refunded } = (await reportPayment(client, uuid, { id, clientSecret })).data;
   assert.deepEqual([refunded?.isReturned, refunded?.isWithStaff], [true, false]);
 });
 
 test('the story of a second payment that was made again after a restore does not say that it goes back', async (t) => {
   const { uuid, id } = await keptSecond(t, '8102');
-  const { out } = await runCommand(t, server, storyCommand, [uuid]);
+  const { out } = await runCommand(t, server, 'story', [uuid]);
   assert.match(out, new RegExp(`paid by ${id}, which bought nothing\\.`));
   assert.doesNotMatch(out, /goes back|Refund of/);
 });
 
 test('staff who refund a join are told that a second payment of it is still with us', async (t) => {
   const { client, uuid, id, firstUuid } = await keptSecond(t, '8103');
-  const refund = async (join: string) => (await runCommand(t, server, refundCommand, [join])).out;
+  const refund = async (join: string) => (await runCommand(t, server, 'refund', [join])).out;
   assert.match(await refund(firstUuid), /^\$65\.00 goes back\.$/m);
   await payOrder(server, client, uuid);
   const out = await refund(uuid);

@@ -24,9 +24,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
-import { ledgerCommand } from '../../staff/ledger.ts';
-import { refundCommand } from '../../staff/refunds.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { parcelOf } from '../membership/orders.ts';
 import { confirmIntent, confirmPayment } from '../paying/confirmPayment.ts';
@@ -42,7 +39,7 @@ const server = await sharedServer(
 
 const { settleMissing, openJoin, bookOf } = restored(server);
 const refund = async (t: TestContext, ...args: string[]) => {
-  const { code, out } = await runCommand(t, server, refundCommand, args);
+  const { code, out } = await runCommand(t, server, 'refund', args);
   assert.equal(code, 0, out);
 };
 
@@ -115,7 +112,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   // Staff settle the payments one by one, with the commands that `reconcile` prints, in any order.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
-    assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', [id])).code, 0);
   assert.deepEqual(await bookOf(joins, intents), lost);
   for (const join of joins)
     assert.ok(!(await noticesOf(server, join)).some((text) => text.includes('of the same name and email')));
@@ -132,7 +129,7 @@ test('a refund of a membership that the backup has as held is taken in before th
   const lost = await bookOf(joins, intents);
   for (const args of [['--missing'], [second.intentId]]) {
     await restore();
-    assert.equal((await runCommand(t, server, settleCommand, args)).code, 0);
+    assert.equal((await runCommand(t, server, 'settle', args)).code, 0);
     assert.deepEqual(await bookOf(joins, intents), lost);
   }
 });
@@ -257,7 +254,7 @@ test('refunds since the backup are read back from Stripe with what they were for
    * Stripe. Postal addresses are left out, since Stripe does not have them.
    */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
-    ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
+    ledger: (await runCommand(t, server, 'ledger', ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')
       .filter((line) => joins.some(({ uuid }) => line.includes(uuid))),
     goods: await Promise.all(
@@ -433,7 +430,7 @@ test('what cannot be made again is named with the command that gives it back, an
   );
   const other = await openJoin(await invited('8008'));
   await payByCard(server, other.id);
-  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  const { code, out } = await runCommand(t, server, 'settle', ['--missing']);
   assert.equal(code, 1);
   for (const id of strange) {
     assert.match(out, new RegExp(`^${id}: .* To give it back: npm run operator -- refund ${id}$`, 'm'));

@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { toldStaff } from '../../../tests/harness/rows.ts';
-import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
+import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { accountCommand, syncCommand } from '../../staff/contacts.ts';
-import { personEraseCommand } from '../../staff/privacy.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
@@ -21,7 +19,7 @@ const server = await sharedServer();
 
 test('with a token of another account no contact counts as deleted, none is created, and staff are told', async (t) => {
   const run = runCommand.bind(null, t, server);
-  await run(syncCommand, []);
+  await run('contacts sync', []);
   const other = await startHubspotEmulator({
     host: '127.0.0.1',
     port: 0,
@@ -55,11 +53,11 @@ test('with a token of another account no contact counts as deleted, none is crea
   const work = { ...server.deps, database: server.background, hubspot };
   await pushDue(work);
   await assert.rejects(lookAtContacts(work, ['101', '102']), OtherAccount);
-  const synced = await runCommand(t, elsewhere, syncCommand, []);
+  const synced = await runCommand(t, elsewhere, 'contacts sync', []);
   assert.equal(synced.code, 1);
   const sentence = /HUBSPOT_ACCESS_TOKEN is of the HubSpot account 24000002, and .* of account 24000001\./;
   assert.match(synced.out, sentence);
-  const erased = await runCommand(t, elsewhere, personEraseCommand, [
+  const erased = await runCommand(t, elsewhere, 'person erase', [
     'account@example.com',
     '--yes',
     '--hubspot',
@@ -73,16 +71,16 @@ test('with a token of another account no contact counts as deleted, none is crea
   assert.equal(notices.length, 1);
   assert.match(notices[0]!, sentence);
 
-  const shown = await runCommand(t, elsewhere, accountCommand, []);
+  const shown = await runCommand(t, elsewhere, 'contacts account', []);
   assert.deepEqual(
     [shown.code, shown.out],
     [0, 'The contacts are of the HubSpot account 24000001, and the token is of 24000002.\n'],
   );
-  const wrong = await runCommand(t, elsewhere, accountCommand, ['24000001']);
+  const wrong = await runCommand(t, elsewhere, 'contacts account', ['24000001']);
   assert.match(wrong.out, /^The token is of the HubSpot account 24000002\.\nUsage: /);
-  const asked = await printed(t, () => accountCommand.run(['24000002'], wiredForStaff(elsewhere)));
+  const asked = await runTyped(t, elsewhere, 'contacts account', ['24000002']);
   assert.deepEqual([asked.code, asked.out], [1, 'Nothing was changed: say yes, or give --yes.\n']);
-  const moved = await runCommand(t, elsewhere, accountCommand, ['24000002']);
+  const moved = await runCommand(t, elsewhere, 'contacts account', ['24000002']);
   assert.deepEqual(
     [moved.code, moved.out],
     [0, 'The contacts are of the HubSpot account 24000002, and the token is of the same.\n'],

@@ -17,6 +17,7 @@ export async function requireSameAccount({
   hubspot,
 }: Pick<Deps, 'database' | 'hubspot'>): Promise<void> {
   const { kept, present } = await accountsOf(database, hubspot);
+  if (present !== null && kept === present) await endNotices(database, ['other_hubspot_account']);
   if (present === null || kept === present) return;
   const remedy: Remedy = { do: 'move to HubSpot account', account: present };
   await tellStaff(database, {

@@ -7,8 +7,6 @@ import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { failedCommand, retryCommand } from '../../staff/contacts.ts';
-import { noticesCommand } from '../../staff/notices.ts';
 import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -54,14 +52,14 @@ for (const [what, code, given, words] of [
     const refusals = [];
     for (const uuid of [...refused, other]) refusals.push((await deliveryOf(server, uuid)).refusal);
     assert.deepEqual(refusals, [words, null]);
-    assert.match((await runCommand(t, server, failedCommand, [])).out, /A rule in HubSpot wants phone/);
-    const { out } = await runCommand(t, server, noticesCommand, []);
+    assert.match((await runCommand(t, server, 'contacts failed', [])).out, /A rule in HubSpot wants phone/);
+    const { out } = await runCommand(t, server, 'notices', []);
     assert.equal(out.split(words).length, 2, out);
     assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), {
       said: [{ reason: words, joins: 1 }],
     });
     await rule(null);
-    assert.equal((await runCommand(t, server, retryCommand, ['all'])).code, 0);
+    assert.equal((await runCommand(t, server, 'contacts retry', ['all'])).code, 0);
     await deliver(server);
     assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), { said: [] });
   });

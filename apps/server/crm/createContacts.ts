@@ -8,6 +8,7 @@ import {
   type Delivery,
   delivered,
   idsOf,
+  NO_CONTACT,
   postpone,
   type Refused,
   refuse,
@@ -149,14 +150,10 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
   });
   await delivered(deps, moved.map(nothingToTell));
   await postpone(deps, there);
-  await refuse(deps, [...unknown.map(unknownToHubspot), ...nowhere.map(refusalOfNameless)]);
+  await refuse(deps, [
+    ...unknown.map(unknownToHubspot),
+    ...nowhere.map(({ personId }) => ({ personId, reason: NO_CONTACT })),
+  ]);
 }
 
 export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });
-
-function refusalOfNameless({ personId, uuid }: Delivery): Refused {
-  const reason = 'HubSpot has no contact of this join, and without details none can be created.';
-  if (uuid === null) return { personId, reason };
-  const remedy = { do: 'retry at HubSpot', uuid } as const;
-  return { personId, reason, notice: { kind: 'contact_gone', subject: uuid, params: {}, remedy } };
-}

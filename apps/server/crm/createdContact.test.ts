@@ -11,10 +11,6 @@ import { details, openIntent, payByCard, payOrder } from '../../../tests/harness
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { diffCommand } from '../../staff/contacts.ts';
-import { documentsRejectCommand } from '../../staff/documents.ts';
-import { ordersListCommand } from '../../staff/orders.ts';
-import { mergeCommand } from '../../staff/people.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -127,7 +123,7 @@ test('the final rejection of a self-nomination gives back the upgrade that a lin
   const upgrade = await upgradeByLink(server, id, { productId: 11 });
   await postPdf(client, pathOf('uploadTranscript', { uuid }));
   const args = [upgrade.uuid, '--reason', 'below-requirement', '--final'];
-  assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
+  assert.equal((await runCommand(t, server, 'documents reject', args)).code, 0);
   for (const each of [uuid, upgrade.uuid])
     assert.deepEqual(
       (await standingsOf(server, each)).map(({ standing }) => standing),
@@ -141,7 +137,7 @@ test('when a self-nomination is refunded, staff are told of the upgrade that a l
   await refundJoin(server.deps, uuid, membershipOnly);
   assert.match((await noticesOf(server, upgrade.uuid)).join(), /upgrade is still paid and held/);
   assert.equal((await differencesOf(server, upgrade.uuid)).length, 1);
-  const { out } = await runCommand(t, server, ordersListCommand, ['--all']);
+  const { out } = await runCommand(t, server, 'orders list', ['--all']);
   assert.match(out.slice(out.indexOf(upgrade.uuid)), /held: the membership that it upgrades has ended/);
 });
 
@@ -193,10 +189,10 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {
   const own = await member('created.linked@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [own.uuid, own.id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [own.uuid, own.id])).code, 0);
   const moved = await member('created.moved@example.com');
   const other = await newContact(server, 'created.right@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [moved.uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [moved.uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
@@ -220,7 +216,7 @@ test('an upgrade that a link sold to a created contact goes along when staff lin
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   const other = await newContact(server, 'created.with.upgrade.right@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, other])).code, 0);
   assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
   assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
@@ -233,7 +229,7 @@ test('staff who join two persons that hold the same are told how to give one bac
   await upgradeByLink(server, other.id);
   await refundJoin(server.deps, other.uuid, membershipOnly);
   await deliver(server);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, other.id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, other.id]);
   assert.equal(code, 0);
   assert.match(
     out,
@@ -250,7 +246,7 @@ test('an email that its joiner corrects is corrected in the contact that the joi
     const other = isTaken ? await newContact(server, right) : null;
     await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
     assert.match(
-      (await runCommand(t, server, diffCommand, [uuid])).out,
+      (await runCommand(t, server, 'contacts diff', [uuid])).out,
       new RegExp(`\n  email: ${slip} → ${right}\n`),
     );
     await payOrder(server, client, uuid);

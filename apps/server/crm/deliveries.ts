@@ -198,27 +198,26 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
   });
 }
 
-/** Somebody of whom HubSpot is not told until staff have acted on `reason`, with a notice if they learn of it in no other way. */
+/** Somebody of whom HubSpot is not told until staff have acted on `reason`. */
 export interface Refused {
   personId: number;
   reason: string;
-  notice?: Notice;
 }
 
 /** With this begins the reason of who names a contact that HubSpot never had. */
 export const UNKNOWN_CONTACT = 'HubSpot does not know contact';
+/** The reason of who has no contact any more, and no details of which one could be created. */
+export const NO_CONTACT =
+  'HubSpot has no contact of this join, and without details none can be created. If it was deleted there, restore it, and send the join again. Or say which contact is the same person.';
 
 /** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
-  await deps.database.transaction().execute(async (trx) => {
-    await sql`
-      with ${locked(refused)}
-      update crm_delivery set refusal = refused.reason
-      from json_to_recordset(${JSON.stringify(refused)}::json) as refused ("personId" bigint, reason text) join locked on person_id = "personId"
-      where crm_delivery.person_id = "personId"`.execute(trx);
-    for (const { notice } of refused) if (notice) await tellStaff(trx, notice);
-  });
+  await sql`
+    with ${locked(refused)}
+    update crm_delivery set refusal = refused.reason
+    from json_to_recordset(${JSON.stringify(refused)}::json) as refused ("personId" bigint, reason text) join locked on person_id = "personId"
+    where crm_delivery.person_id = "personId"`.execute(deps.database);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
@@ -13,9 +14,10 @@ const PATIENCE_SECONDS = 45;
 const NOT_AVAILABLE = '55P03';
 
 /** Thrown if running calls to HubSpot did not end before the wait for the exclusive lock timed out. */
-export class StillTelling extends Error {
-  override message =
-    'HubSpot is just being told of joins, and that takes long. Give the same command again in a minute.';
+export class StillTelling extends Failed {
+  constructor() {
+    super('HubSpot is just being told of joins, and that takes long. Try again in a minute.');
+  }
 }
 
 /**

@@ -19,9 +19,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { noticesCommand } from '../../staff/notices.ts';
-import { mergeCommand } from '../../staff/people.ts';
-import { refundCommand } from '../../staff/refunds.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { keepContacts } from './followContacts.ts';
@@ -177,7 +174,7 @@ test('of two merged contacts who both bought, staff are told once which one to g
   await deliver(server);
   const merged = await merge(one.id, two.id);
   for (let time = 0; time < 2; time++) await server.deps.contacts.refresh(two.id);
-  const { out } = await runCommand(t, server, noticesCommand, []);
+  const { out } = await runCommand(t, server, 'notices', []);
   const told = out.split('\n').filter((line) => line.includes(`merged into ${merged}`));
   assert.equal(told.length, 1, out);
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
@@ -220,7 +217,7 @@ test('of two merged contacts with an upgrade each, the command that staff are to
   const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
   assert.match(told!, /both hold a membership upgrade bought here/);
   assert.deepEqual(more, []);
-  const { out, code } = await runCommand(t, server, refundCommand, argumentsOf(told!));
+  const { out, code } = await runCommand(t, server, 'refund', argumentsOf(told!));
   assert.equal(code, 0, out);
   const held = [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, byLink.uuid))].filter(
     ({ standing }) => standing === 'active',
@@ -243,7 +240,7 @@ test('of two merged contacts with a membership and an upgrade each, staff are to
   const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
   assert.deepEqual(more, []);
   assert.match(told!, /both hold a membership and a membership upgrade bought here, by the joins /);
-  const { out, code } = await runCommand(t, server, refundCommand, argumentsOf(told!));
+  const { out, code } = await runCommand(t, server, 'refund', argumentsOf(told!));
   assert.equal(code, 0, out);
   const standings = await Promise.all(joins.map((uuid) => membershipsOf(server, uuid)));
   assert.deepEqual(standings.map((held) => held.map(({ standing }) => standing)).sort(), [
@@ -428,7 +425,7 @@ test('a join is linked to the contact that a merged one is now, and all of it is
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, two.id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, two.id]);
   assert.equal(code, 0, out);
   assert.equal((await contactOf(uuid)).contact_id, merged);
   await deliver(server);

@@ -7,8 +7,6 @@ import { askHubspot, requestsTo } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { failedCommand, syncCommand } from '../../staff/contacts.ts';
-import { noticesCommand } from '../../staff/notices.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
@@ -52,7 +50,7 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
       [held.email ?? null, held.firstname, held.city, held.personal_email],
       [null, `Odd${index}`, details().city, odd[index]],
     );
-    const { out } = await runCommand(t, server, noticesCommand, []);
+    const { out } = await runCommand(t, server, 'notices', []);
     assert.match(
       out,
       new RegExp(
@@ -60,7 +58,7 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
       ),
     );
   }
-  assert.match((await runCommand(t, server, failedCommand, [])).out, /None/);
+  assert.match((await runCommand(t, server, 'contacts failed', [])).out, /None/);
 
   // Later changes of the join update its contact, as for any other join.
   await sql`
@@ -169,7 +167,7 @@ test('contacts sync with a key that HubSpot refuses ends at once, and says so', 
     body: { category: 'INVALID_AUTHENTICATION', message: 'Authentication credentials not found.' },
     times: 1_000,
   });
-  const { code, out } = await runCommand(t, server, syncCommand, []);
+  const { code, out } = await runCommand(t, server, 'contacts sync', []);
   const refused = (await requestsTo(server.hubspotUrl)).filter(({ status }) => status === 401);
   assert.ok(refused.length < 5, `${refused.length} requests`);
   assert.equal(code, 1, out);

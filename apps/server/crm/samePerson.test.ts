@@ -24,9 +24,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { failedCommand, retryCommand } from '../../staff/contacts.ts';
-import { mergeCommand } from '../../staff/people.ts';
-import { refundCommand } from '../../staff/refunds.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -89,7 +86,7 @@ test('a join is not linked to a contact who is a member already: its refund woul
   const id = await newContact(server, 'member.already@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'member.already@example.com' });
   await deliver(server);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   await refundJoin(server.deps, uuid, everything);
@@ -102,7 +99,7 @@ test('a join that has made the contact with its email a member is not linked to 
   const uuid = await paidSchoolJoin({ personalEmail: 'made.member@example.com' });
   await deliver(server);
   const byHand = await newContact(server, 'made.by.hand@example.com', { membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, byHand]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, byHand]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
   assert.equal(await statusOf(made), 'member');
@@ -112,7 +109,7 @@ test('a join whose money went back is not joined with a member: it makes nobody 
   const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'prospect.still@example.com' });
   await refundJoin(server.deps, uuid, everything);
-  const { code } = await runCommand(t, server, mergeCommand, [uuid, id]);
+  const { code } = await runCommand(t, server, 'person merge', [uuid, id]);
   await deliver(server);
   assert.deepEqual([code, await statusOf(id)], [1, 'member']);
 });
@@ -129,7 +126,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
   await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '103']);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, '103']);
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal(await statusOf('103'), 'member');
@@ -147,10 +144,10 @@ test('of two who hold an upgrade each and are one person, one upgrade goes back,
   const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
   assert.equal(code, 0, out);
   const [, args] = /operator -- refund (.*)$/m.exec(out)!;
-  assert.equal((await runCommand(t, server, refundCommand, args!.split(' '))).code, 0);
+  assert.equal((await runCommand(t, server, 'refund', args!.split(' '))).code, 0);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
   assert.deepEqual((await reconcile(server.deps)).differences, []);
@@ -161,7 +158,7 @@ test('a contact whom the join itself has made a member in HubSpot is linked to i
   const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
   assert.equal(code, 0, out);
 });
 
@@ -197,7 +194,7 @@ test('the contact with the same email, or the one that the join had created, is 
     const before = (await server.hubspot.findByEmail(email))!.id;
     assert.equal(await statusOf(before), 'member');
     const id = await newContact(server, `right.${email}`);
-    const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
+    const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
     assert.equal(code, 0, out);
     await deliver(server);
     assert.deepEqual([await blanksOf(before), await statusOf(id)], [told.map(() => null), 'member']);
@@ -213,7 +210,7 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   await deliver(server);
   await editAtHubspot(server, before, { membership_name: 'Honorary member' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await deliver(server);
   const held = await atHubspot(server, before, 'membership_name', 'membership_status');
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
@@ -233,7 +230,7 @@ test('an amount and a time that HubSpot spells in its own way are taken from the
     paid_at: paid_at!.replace('.000Z', 'Z'),
   });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await deliver(server);
   const held = await atHubspot(server, before, 'amount_paid', 'paid_at');
   assert.deepEqual([held.amount_paid || null, held.paid_at || null], [null, null]);
@@ -252,7 +249,7 @@ test('what the society never writes stays at the contact that a linked join leav
   const before = (await server.hubspot.findByEmail(email))!.id;
   await editAtHubspot(server, before, { membership_name: 'Membership' });
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await deliver(server);
   assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
 });
@@ -263,7 +260,7 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
   const uuid = await paidSchoolJoin({ personalEmail: email });
   await deliver(server);
   const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await server.hubspotFault({
     kind: 'status',
     status: 400,
@@ -274,8 +271,8 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
   await deliver(server);
   await server.hubspotFault(null);
   assert.deepEqual([await statusOf(before), await statusOf(id)], ['member', 'member']);
-  assert.match((await runCommand(t, server, failedCommand, [])).out, new RegExp(`contact ${before}  `));
-  assert.equal((await runCommand(t, server, retryCommand, ['all'])).code, 0);
+  assert.match((await runCommand(t, server, 'contacts failed', [])).out, new RegExp(`contact ${before}  `));
+  assert.equal((await runCommand(t, server, 'contacts retry', ['all'])).code, 0);
   await deliver(server);
   assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
 });
@@ -288,7 +285,7 @@ for (const whose of ['the same email', 'its own'])
     await deliver(server);
     const before = (await server.hubspot.findByEmail(email))!.id;
     const id = await newContact(server, `right.${email}`);
-    assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+    assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
     const update = server.hubspot.updateContacts;
     const lost = t.mock.method(
       server.hubspot,
@@ -307,7 +304,7 @@ for (const whose of ['the same email', 'its own'])
 test('a join whose person was erased is linked to nobody', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, '102']);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, '102']);
   assert.equal(code, 1);
   assert.match(out, new RegExp(`${uuid}, or the person was erased`));
 });
@@ -318,7 +315,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
   await setDelivery(server, uuid, sql`refusal = 'refused', tries = 5`);
   await deliver(server);
   assert.equal(await statusOf(id), 'prospect');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
 });

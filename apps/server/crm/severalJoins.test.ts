@@ -23,7 +23,6 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { mergeCommand } from '../../staff/people.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -277,7 +276,7 @@ test('what was bought by links to the contact that a join had created goes along
   await upgradeByLink(id);
   assert.equal((await boughtBy(id))[3], '110.00');
   const other = await newContact(server, 'right.with.upgrade@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), [null, null, null, null]);
   assert.deepEqual(await boughtBy(other), ['member', 'Membership', 'Distinguished Member upgrade', '110.00']);
 });
@@ -299,7 +298,7 @@ test('a contact that a join leaves for another is told again of the membership t
   await refundJoin(server.deps, own, everything);
   await deliver(server);
   const other = await newContact(server, 'right.of.former@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, other])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
 
@@ -340,9 +339,9 @@ test("a sibling's purchase is told at a contact of the sibling's own, and ends t
 
 test('siblings are linked to other contacts one after the other, and the second one to that of the first', async (t) => {
   const { shared, made, first, second, own } = await siblings('one.after.the.other@example.com');
-  assert.equal((await runCommand(t, server, mergeCommand, [first, own])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [first, own])).code, 0);
   assert.deepEqual(await boughtBy(shared), [null, null, null, null]);
-  const { code, out } = await runCommand(t, server, mergeCommand, [second, shared]);
+  const { code, out } = await runCommand(t, server, 'person merge', [second, shared]);
   assert.equal(code, 0, out);
   assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
   assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
@@ -381,7 +380,7 @@ for (const when of ['before', 'after'] as const)
     );
     const pushing = deliver(server);
     await reached.promise;
-    const linking = runCommand(t, server, mergeCommand, [uuid, other]);
+    const linking = runCommand(t, server, 'person merge', [uuid, other]);
     await Promise.race([linking, waiting(server.background, 1)]);
     linked.resolve();
     await pushing;

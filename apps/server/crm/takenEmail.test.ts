@@ -18,7 +18,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { mergeCommand } from '../../staff/people.ts';
 
 /** These tests are about an email that several joins have: siblings, who pays again, and whose email HubSpot has at another contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -132,7 +131,7 @@ test('who pays with the email of a member is told to staff with a refund, and no
     notice!,
     new RegExp(`contact ${id} is a member\\. .* operator -- refund ${uuid} --upgrade --items all$`),
   );
-  const { code, out } = await runCommand(t, server, mergeCommand, [uuid, id]);
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
   assert.equal(code, 1);
   assert.match(out, /is a member already, as HubSpot says\. Give the join back: npm run operator -- refund/);
 });

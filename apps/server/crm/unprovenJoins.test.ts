@@ -9,8 +9,6 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { diffCommand } from '../../staff/contacts.ts';
-import { mergeCommand } from '../../staff/people.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person. */
@@ -78,7 +76,7 @@ test('who does not pay writes nothing into the contact whose email they typed', 
     [],
   );
   assert.equal(
-    (await runCommand(t, server, diffCommand, [uuid])).out,
+    (await runCommand(t, server, 'contacts diff', [uuid])).out,
     `Contact ${id}:\n  nothing to write.\n`,
   );
 });
@@ -105,7 +103,7 @@ for (const status of ['prospect', 'former'])
     assert.deepEqual(await atContact(id, told), ['member', 'Houston', null]);
     assert.deepEqual(await noticesOf(server, uuid), []);
 
-    await run(t, mergeCommand, uuid, id);
+    await run(t, 'person merge', uuid, id);
     await deliver(server);
     assert.deepEqual(await atContact(id, told), ['member', 'Dallas', 'true']);
     // The sale is refused, because our database has the contact's membership.
@@ -114,7 +112,7 @@ for (const status of ['prospect', 'former'])
   });
 
 test('a join is joined with a contact once, when it is paid, to one that is there', async (t) => {
-  const link = (...args: string[]) => runCommand(t, server, mergeCommand, args);
+  const link = (...args: string[]) => runCommand(t, server, 'person merge', args);
   const id = await newContact(server, 'linked@example.com', { membership_status: 'prospect' });
   const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
   assert.match((await link(open, id)).out, /Nothing was paid/);

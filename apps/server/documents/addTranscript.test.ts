@@ -18,14 +18,6 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import {
-  documentsAcceptCommand,
-  documentsAddCommand,
-  documentsDueCommand,
-  documentsListCommand,
-  documentsShowCommand,
-} from '../../staff/documents.ts';
-import { storyCommand } from '../../staff/find.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { attachDue } from './attachDocuments.ts';
 
@@ -39,7 +31,7 @@ function saved(t: TestContext, bytes: Buffer, name = 'transcript.pdf'): string {
   return path;
 }
 
-const add = (t: TestContext, ...args: string[]) => runCommand(t, server, documentsAddCommand, args);
+const add = (t: TestContext, ...args: string[]) => runCommand(t, server, 'documents add', args);
 const documentsOf = async (uuid: string) => (await rows()).filter((row) => row.session_uuid === uuid);
 
 test('a transcript that came by email is added by staff, ends what is asked of its member, and is accepted as any other', async (t) => {
@@ -48,11 +40,11 @@ test('a transcript that came by email is added by staff, ends what is asked of i
     server.deps.database,
   );
   const owes = async () => (await client.call('getWelcome', { params: { uuid } })).data.owesTranscript;
-  const isDue = async () => (await runCommand(t, server, documentsDueCommand, [])).out.includes(uuid);
+  const isDue = async () => (await runCommand(t, server, 'documents due', [])).out.includes(uuid);
   assert.deepEqual([await owes(), await isDue()], [true, true]);
   const bytes = pdf({ size: 300_000 });
   const path = saved(t, bytes, 'From an email.pdf');
-  const { out, code } = await runAsStaff(t, server, 'Robin', documentsAddCommand, uuid, path);
+  const { out, code } = await runAsStaff(t, server, 'Robin', 'documents add', uuid, path);
   assert.deepEqual(
     [code, out],
     [
@@ -66,12 +58,9 @@ test('a transcript that came by email is added by staff, ends what is asked of i
   assert.deepEqual(readFileSync(join(server.documents, row!.storage_key)), bytes);
   assert.deepEqual(readFileSync(path), bytes, "the staff's own copy stays");
   assert.deepEqual([await owes(), await isDue()], [false, false]);
-  assert.match(
-    (await runCommand(t, server, storyCommand, [uuid])).out,
-    /Transcript uploaded\..*staff \(Robin\)/,
-  );
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(`${uuid} .* 1 file`));
-  assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 0);
+  assert.match((await runCommand(t, server, 'story', [uuid])).out, /Transcript uploaded\..*staff \(Robin\)/);
+  assert.match((await runCommand(t, server, 'documents list', [])).out, new RegExp(`${uuid} .* 1 file`));
+  assert.equal((await runCommand(t, server, 'documents accept', [uuid])).code, 0);
 });
 
 test('HubSpot is told of a transcript that staff have added, and gets it', async (t) => {
@@ -119,8 +108,6 @@ test('staff add nothing where a joiner could upload nothing, and read why', asyn
     code: 1,
     out: `Nothing is added. Its joiner would read: ${REJECTED_WITHOUT_REFUND}\n`,
   });
-  for (const args of [[], [uuid], ['x', path], [uuid, path, path]])
-    assert.equal((await add(t, ...args)).code, 2);
 });
 
 test('no transcript is taken of a join whose membership has ended, of staff or its joiner, since nobody would look at it', async (t) => {
@@ -233,5 +220,5 @@ test('the command line adds a transcript, and when it is broken off meanwhile th
   const { output, code } = await runOperator(settingsOf(server), ['documents', 'add', uuid, path]);
   assert.equal(code, 0, output);
   assert.equal((await documentsOf(uuid)).length, 1);
-  assert.match((await runCommand(t, server, documentsShowCommand, [uuid])).out, /open\n {2}transcript\.pdf/);
+  assert.match((await runCommand(t, server, 'documents show', [uuid])).out, /open\n {2}transcript\.pdf/);
 });

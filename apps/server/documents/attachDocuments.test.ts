@@ -12,9 +12,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, retryCommand, statusCommand } from '../../staff/contacts.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
-import { mergeCommand } from '../../staff/people.ts';
 import { applyRetention } from '../people/privacy/retention.ts';
 import { readFigures } from '../running/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
@@ -235,14 +232,14 @@ test('what HubSpot refuses is shown with its reason, holds up nothing else, and 
   assert.equal(await attach(), 2);
   assert.equal(await attach(), 0, 'both are set aside');
   await deliver(server);
-  const { out } = await runCommand(t, server, failedCommand, []);
+  const { out } = await runCommand(t, server, 'contacts failed', []);
   assert.match(out, new RegExp(`${uuid}  .*document ${id}.*Too large`));
   assert.match(out, /^resume of contact 103 {2}document .*Too large/m);
-  assert.match((await runCommand(t, server, statusCommand, [])).out, /refused/);
-  assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+  assert.match((await runCommand(t, server, 'contacts status', [])).out, /refused/);
+  assert.equal((await runCommand(t, server, 'contacts retry', [uuid])).code, 0);
   assert.equal(await attach(), 1);
   await onceAttached(id, '101');
-  assert.equal((await runCommand(t, server, retryCommand, ['all'])).code, 0);
+  assert.equal((await runCommand(t, server, 'contacts retry', ['all'])).code, 0);
   assert.equal(await attach(), 1, 'the resume');
 });
 
@@ -275,23 +272,23 @@ test('what retention has removed before it was attached is neither refused nor d
   const tooLarge = await uploaded('transcript.pdf', '101');
   assert.equal(await attach(), 1);
   await server.hubspotFault(null);
-  await runCommand(t, server, documentsAcceptCommand, [tooLarge.uuid]);
+  await runCommand(t, server, 'documents accept', [tooLarge.uuid]);
   const rejected = await uploaded('transcript.pdf', '102');
-  await runCommand(t, server, documentsRejectCommand, [rejected.uuid, '--reason', 'unreadable']);
+  await runCommand(t, server, 'documents reject', [rejected.uuid, '--reason', 'unreadable']);
   const unsent = await uploaded('transcript.pdf', '103');
-  await runCommand(t, server, documentsAcceptCommand, [unsent.uuid]);
+  await runCommand(t, server, 'documents accept', [unsent.uuid]);
   const removed = [tooLarge, rejected, unsent];
   await removeFiles(t, removed);
 
-  const { out } = await runCommand(t, server, failedCommand, []);
+  const { out } = await runCommand(t, server, 'contacts failed', []);
   for (const { uuid } of removed) {
     assert.doesNotMatch(out, new RegExp(uuid));
     // This sends the join again, and below nothing of the document.
-    await runCommand(t, server, retryCommand, [uuid]);
+    await runCommand(t, server, 'contacts retry', [uuid]);
   }
   const errors = t.mock.method(server.deps.log, 'error');
   assert.deepEqual([await attach(), errors.mock.callCount()], [0, 0]);
-  assert.match((await runCommand(t, server, statusCommand, [])).out, /^0 documents to be attached/m);
+  assert.match((await runCommand(t, server, 'contacts status', [])).out, /^0 documents to be attached/m);
   const queue = (await readFigures(server.deps)).find(({ name }) => name === 'documents')!;
   assert.equal(queue.value, 0);
 });
@@ -306,18 +303,18 @@ test('a note that HubSpot refused for a file that it has can be sent again after
   });
   assert.equal(await attach(), 1);
   await server.hubspotFault(null);
-  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  await runCommand(t, server, 'documents accept', [uuid]);
   await removeFiles(t, [{ id }]);
-  assert.match((await runCommand(t, server, failedCommand, [])).out, new RegExp(`${uuid}  .*No notes`));
-  assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
-  assert.match((await runCommand(t, server, statusCommand, [])).out, /^1 documents to be attached/m);
+  assert.match((await runCommand(t, server, 'contacts failed', [])).out, new RegExp(`${uuid}  .*No notes`));
+  assert.equal((await runCommand(t, server, 'contacts retry', [uuid])).code, 0);
+  assert.match((await runCommand(t, server, 'contacts status', [])).out, /^1 documents to be attached/m);
   assert.equal(await attach(), 1);
   await onceAttached(id, '101');
 });
 
 test('a document that was rejected before it was sent is not sent', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
-  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+  await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable']);
   assert.equal(await attach(), 0);
   assert.deepEqual(await held(id), { files: [], notes: [] });
 });
@@ -375,7 +372,7 @@ test('a transcript is at the contact that its join is linked to, and no more at 
       );
       await removeFiles(t, rows);
     }
-    const linked = await runCommand(t, server, mergeCommand, [uuid, own]);
+    const linked = await runCommand(t, server, 'person merge', [uuid, own]);
     assert.equal(linked.code, 0, linked.out);
     await deliver(server);
     if (before === 'nothing') {

@@ -10,14 +10,11 @@ import { sql } from 'kysely';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { personId } from '../../../tests/harness/personId.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { runCommand, runLone } from '../../../tests/harness/runCommand.ts';
 import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { onlyLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { commandNamed } from '../../staff/command.ts';
-import { commands } from '../../staff/commands.ts';
-import { documentsEncryptCommand } from '../../staff/keys.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { isKey } from '../providers/storage/arrive.ts';
@@ -75,7 +72,7 @@ async function allAreRead({ deps }: TestServer): Promise<void> {
 }
 
 const encrypt = (t: TestContext, server: TestServer, ...args: string[]) =>
-  runCommand(t, server, documentsEncryptCommand, args);
+  runCommand(t, server, 'documents encrypt', args);
 const filesOf = ({ documents }: TestServer) => readdirSync(documents).map((name) => join(documents, name));
 const contentsOf = (server: TestServer) =>
   filesOf(server)
@@ -229,13 +226,7 @@ const settings = (keys: Record<string, string>) =>
 
 /** Runs `rotate document-key`. Returns its output, and the settings that it prints for each step. */
 async function rotate(t: TestContext, keys: Record<string, string>) {
-  const { command, rest } = commandNamed(commands, ['rotate', 'document-key'])!;
-  assert.ok('runAlone' in command);
-  let printed = '';
-  for (const name of ['log', 'error'] as const)
-    t.mock.method(console, name, (text: string) => (printed += `${text}\n`));
-  const code = await command.runAlone(rest, settings(keys));
-  t.mock.restoreAll();
+  const { code, out: printed } = await runLone(t, settings(keys), 'rotate document-key', []);
   const steps = [...printed.matchAll(/^\d\. (DOCUMENT_KEY=.*)$/gm)].map(
     ([, step]) =>
       settings(

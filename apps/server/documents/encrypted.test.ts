@@ -15,11 +15,10 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { blob, postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsFetchCommand, documentsUnknownCommand } from '../../staff/documents.ts';
-import { personExportCommand } from '../../staff/privacy.ts';
 import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
+import { removeUnknown, whetherUnknown } from './documentsOf.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 
 const KEY = '0f'.repeat(32);
@@ -78,7 +77,7 @@ async function uploaded(server: TestServer, bytes = pdf({ size: 200_000 }), name
 
 async function fetched(t: TestContext, server: TestServer, id: string) {
   const path = join(temporaryFolder(t), 'copy');
-  const { code, out } = await runCommand(t, server, documentsFetchCommand, [id, path]);
+  const { code, out } = await runCommand(t, server, 'documents fetch', [id, path]);
   return { code, out, bytes: existsSync(path) ? readFileSync(path) : null };
 }
 
@@ -132,7 +131,7 @@ for (const where of ['in a folder', 'in a bucket'])
       select details ->> 'personalEmail' as email from join_session where uuid = ${session_uuid}`.execute(
       server.deps.database,
     );
-    const { code, out } = await runCommand(t, server, personExportCommand, [rows[0]!.email, '--to', to]);
+    const { code, out } = await runCommand(t, server, 'person export', [rows[0]!.email, '--to', to]);
     assert.equal(code, 0, out);
     assert.ok(under(join(to, 'documents'))[0]!.equals(bytes), 'its person reads it');
     isNowhere('after it was read');
@@ -229,16 +228,22 @@ test('a document that a restored database does not know is read with the envelop
   const { server } = await arranged(t, 'in a folder');
   const bytes = pdf({ size: 100_000 });
   const { id, storage_key } = await uploaded(server, bytes);
-  await server.deps.database.deleteFrom('document').where('id', '=', id).execute();
+  const { database } = server.deps;
+  const [row] = await database.deleteFrom('document').where('id', '=', id).returningAll().execute();
   const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
   for (const name of readdirSync(server.documents))
     utimesSync(join(server.documents, name), twoDaysAgo, twoDaysAgo);
   assert.equal(await sweepDocuments(server.deps), 0);
-  const unknown = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
+  const unknown = (...args: string[]) => runCommand(t, server, 'documents unknown', args);
   assert.deepEqual(await unknown(), { code: 1, out: `${storage_key}\n1 unknown.\n` });
   const copy = join(temporaryFolder(t), 'copy.pdf');
   assert.equal((await unknown('fetch', storage_key, copy)).code, 0);
   assert.ok(readFileSync(copy).equals(bytes));
+  assert.equal(await whetherUnknown(server.deps, storage_key), 'unknown');
+  await database.insertInto('document').values(row!).execute();
+  assert.equal(await removeUnknown(server.deps, storage_key), false, 'the database knows it again');
+  assert.ok(readdirSync(server.documents).length > 0);
+  await database.deleteFrom('document').where('id', '=', id).execute();
   assert.equal((await unknown('remove', storage_key)).code, 0);
   assert.deepEqual(readdirSync(server.documents), []);
 });

@@ -7,7 +7,6 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { documentsListCommand } from '../../staff/documents.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { waitingTranscripts } from './review.ts';
 
@@ -23,7 +22,7 @@ test('of a membership that was refunded no transcript is to be decided, and no d
   const personalEmail = 'refunded.undecided@example.com';
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
   await upload(client, uuid);
-  const listed = async () => (await runCommand(t, server, documentsListCommand, [])).out.includes(uuid);
+  const listed = async () => (await runCommand(t, server, 'documents list', [])).out.includes(uuid);
   assert.equal(await listed(), true);
   await refundJoin(server.deps, uuid, membershipOnly);
   assert.equal(await listed(), false);
@@ -71,7 +70,7 @@ test('a transcript of a membership whose refund has failed is to be decided agai
   await upload(client, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
   await failRefund(server, intentId);
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.match((await runCommand(t, server, 'documents list', [])).out, new RegExp(uuid));
   assert.equal((await accept(t, uuid)).code, 0);
 });
 
@@ -83,11 +82,11 @@ test('a transcript of an upgrade by link whose base was not bought here is decid
     .execute();
   const { client, uuid } = await upgradeByLink(server, '7311');
   await upload(client, uuid);
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.match((await runCommand(t, server, 'documents list', [])).out, new RegExp(uuid));
   assert.equal((await accept(t, uuid)).code, 0);
   await upload(client, uuid, 'second.pdf');
   await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  assert.doesNotMatch((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.doesNotMatch((await runCommand(t, server, 'documents list', [])).out, new RegExp(uuid));
   assert.deepEqual(await accept(t, uuid), { code: 1, out: over(uuid) });
 });
 

@@ -8,7 +8,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsRejectCommand } from '../../staff/documents.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 
 /** Tests how much money a final rejection refunds. */
@@ -28,7 +27,7 @@ async function uploaded(): Promise<{ client: Client; uuid: string }> {
 test('a final rejection gives the membership back, and takes nothing more', async (t) => {
   const { client, uuid } = await uploaded();
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
+  const { out, code } = await runCommand(t, server, 'documents reject', args);
   assert.equal(code, 0);
   assert.ok(out.includes(REJECTED_FINALLY));
   assert.match(out, /^\$65(\.00)? goes back\.$/m);
@@ -40,7 +39,7 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
     hasEnded: true,
   });
   assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, REJECTED_FINALLY);
-  const again = await runCommand(t, server, documentsRejectCommand, args);
+  const again = await runCommand(t, server, 'documents reject', args);
   assert.match(again.out, /nothing of what was asked for is left to refund/);
   const { rows } = await sql<{ cents: number }>`
     select sum(refunded_cents)::int as cents from payment where session_uuid = ${uuid}`.execute(
@@ -71,7 +70,7 @@ const money = async (uuid: string) =>
 test('a final rejection gives the upgrade back in full, and nobody who is not eligible keeps it', async (t) => {
   const { uuid } = await upgraded();
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
+  const { out, code } = await runCommand(t, server, 'documents reject', args);
   assert.equal(code, 0);
   assert.match(
     out,
@@ -91,7 +90,7 @@ test('a final rejection gives the upgrade back in full, and nobody who is not el
 test('a trial of a final rejection says what the real one does, and decides nothing', async (t) => {
   const { client, uuid, intentId } = await upgraded();
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  const trial = await runCommand(t, server, documentsRejectCommand, [...args, '--dry-run']);
+  const trial = await runCommand(t, server, 'documents reject', [...args, '--dry-run']);
   assert.equal(trial.code, 0);
   const untouched = await client.call('getDocuments', { params: { uuid } });
   assert.deepEqual([untouched.data.documents.length, untouched.data.rejection], [1, null]);
@@ -100,7 +99,7 @@ test('a trial of a final rejection says what the real one does, and decides noth
     ['active', 0],
   ]);
   const lines = (text: string) => text.split('\n').filter((line) => line.startsWith('$'));
-  const real = await runCommand(t, server, documentsRejectCommand, args);
+  const real = await runCommand(t, server, 'documents reject', args);
   assert.deepEqual(
     lines(trial.out),
     lines(real.out).map((line) => line.replace('goes back', 'would go back')),
@@ -110,7 +109,7 @@ test('a trial of a final rejection says what the real one does, and decides noth
     new RegExp(`1 document would be rejected\\.\nThe applicant would read: [\\s\\S]*${intentId}`),
   );
   const other = await uploaded();
-  const mild = await runCommand(t, server, documentsRejectCommand, [
+  const mild = await runCommand(t, server, 'documents reject', [
     other.uuid,
     '--reason',
     'unreadable',
@@ -135,10 +134,10 @@ test('a final rejection gives back an upgrade that was bought by a link of its o
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  const trial = await runCommand(t, server, documentsRejectCommand, [...args, '--dry-run']);
+  const trial = await runCommand(t, server, 'documents reject', [...args, '--dry-run']);
   assert.match(trial.out, /^\$110\.00 would go back\.$/m);
   assert.deepEqual(await money(upgrade), [['active', 0]]);
-  const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
+  const { out, code } = await runCommand(t, server, 'documents reject', args);
   assert.equal(code, 0);
   assert.match(out, /^\$110\.00 goes back\.$/m);
   assert.deepEqual([await money(upgrade), await money(uuid)], [[['refunded', 4500]], [['refunded', 6500]]]);
@@ -155,7 +154,7 @@ test('a final rejection keeps the fee of who came by a code of their own and bou
   changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "7.00"'));
   const { uuid } = await upgraded('HONOR102');
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
+  assert.equal((await runCommand(t, server, 'documents reject', args)).code, 0);
   assert.deepEqual(await money(uuid), [
     ['refunded', 5800],
     ['refunded', 4500],
@@ -166,11 +165,11 @@ test('a final rejection knows what was given back in the dashboard, and decides 
   const { client, uuid, intentId } = await upgraded();
   const args = [uuid, '--reason', 'below-requirement', '--final'];
   await server.stripeFault({ kind: 'status', status: 500, method: 'GET', path: '/v1/refunds', times: 9 });
-  const down = await runCommand(t, server, documentsRejectCommand, args);
+  const down = await runCommand(t, server, 'documents reject', args);
   await server.stripeFault(null);
   assert.deepEqual([down.code, /Stripe does not answer/.test(down.out)], [1, true]);
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.rejection, null);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  const { out } = await runCommand(t, server, documentsRejectCommand, args);
+  const { out } = await runCommand(t, server, 'documents reject', args);
   assert.match(out, /Membership has already been refunded\.\n\$45\.00 goes back\.\n$/);
 });

@@ -21,13 +21,6 @@ import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import {
-  documentsDueCommand,
-  documentsListCommand,
-  documentsRejectCommand,
-  documentsShowCommand,
-} from '../../staff/documents.ts';
-import { refundAssignCommand } from '../../staff/refunds.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
@@ -37,7 +30,7 @@ import { refundJoin } from '../paying/refunds/refundJoin.ts';
 const server = await sharedServer();
 
 const reject = (t: TestContext, uuid: string, ...more: string[]) =>
-  runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'below-requirement', '--final', ...more]);
+  runCommand(t, server, 'documents reject', [uuid, '--reason', 'below-requirement', '--final', ...more]);
 
 async function upload(client: Client, uuid: string): Promise<void> {
   assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
@@ -130,7 +123,7 @@ test('where a lost dispute took a part, staff say what for, and then reject fina
     new RegExp(`^A dispute over payment ${intentId} was lost, .* nothing was decided`),
   );
   const [, refund] = / refund assign (\S+)$/m.exec(refused.out)!;
-  const assigned = await runCommand(t, server, refundAssignCommand, [refund!, '--membership']);
+  const assigned = await runCommand(t, server, 'refund assign', [refund!, '--membership']);
   assert.equal(assigned.code, 0, assigned.out);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'charged_back' }]);
   assert.equal((await reject(t, uuid)).code, 0);
@@ -155,7 +148,7 @@ test('where a refund in the dashboard did not say what for and left less than th
   );
   const [, refund] = / refund assign (\S+)$/m.exec(refused.out)!;
   const assign = async (what: string) =>
-    assert.equal((await runCommand(t, server, refundAssignCommand, [refund!, what])).code, 0);
+    assert.equal((await runCommand(t, server, 'refund assign', [refund!, what])).code, 0);
   await assign('--none');
   const { out } = await reject(t, uuid);
   assert.match(out, /nothing can go back, since what is left .* no more than the processing fee/);
@@ -266,7 +259,7 @@ test('an upgrade by link owes no transcript of its own', async (t) => {
     .set({ paid_at: new Date(Date.now() - 40 * 86_400_000) })
     .where('uuid', '=', uuid)
     .execute();
-  assert.doesNotMatch((await runCommand(t, server, documentsDueCommand, [])).out, new RegExp(uuid));
+  assert.doesNotMatch((await runCommand(t, server, 'documents due', [])).out, new RegExp(uuid));
 });
 
 test('what is uploaded at an upgrade by link is of its base, and a final rejection decides both, named by either, also again after a failed refund', async (t) => {
@@ -279,7 +272,7 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     const upgrade = await upgradeByLink(server, contactId);
     await upload(upgrade.client, upgrade.uuid);
     assert.equal(await proveByCode(server, upgrade.client, upgrade.uuid), 200);
-    const listed = (await runCommand(t, server, documentsListCommand, [])).out;
+    const listed = (await runCommand(t, server, 'documents list', [])).out;
     assert.deepEqual(
       [base.uuid, upgrade.uuid].map((uuid) => listed.includes(uuid)),
       [true, false],
@@ -358,7 +351,7 @@ test('what was uploaded at an upgrade by link is listed there for the member, an
   await postPdf(client, pathOf('uploadTranscript', { uuid }));
   assert.equal(await proveByCode(server, client, uuid), 200);
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
-  const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
+  const shown = await runCommand(t, server, 'documents show', [uuid]);
   assert.deepEqual([shown.code, shown.out.match(/application\/pdf/g)?.length], [0, 1]);
 });
 
@@ -370,7 +363,7 @@ test('who is rejected finally and holds another membership under the same name a
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026', person);
   assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
-  const { out } = await runCommand(t, server, documentsRejectCommand, [
+  const { out } = await runCommand(t, server, 'documents reject', [
     uuid,
     '--reason',
     'below-requirement',

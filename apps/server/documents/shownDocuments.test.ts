@@ -13,13 +13,6 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import {
-  documentsAcceptCommand,
-  documentsDueCommand,
-  documentsFetchCommand,
-  documentsRejectCommand,
-  documentsShowCommand,
-} from '../../staff/documents.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { applyRetention } from '../people/privacy/retention.ts';
 
@@ -45,7 +38,7 @@ test('what a join has uploaded is listed for its own browser, and for nobody els
 
 test('a transcript that retention has removed is listed no more, and the ones beside it are', async (t) => {
   const { client, uuid } = await uploaded();
-  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  await runCommand(t, server, 'documents accept', [uuid]);
   await sql`update document set reviewed_at = now() - interval '2 days' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -83,7 +76,7 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
   };
   const reject = async (uuid: string, client: Client) => {
     await upload(client, uuid);
-    await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+    await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable']);
   };
   const due = [await paidAgo(31, 'self_nomination'), await paidAgo(40, 'self_nomination', reject)];
   const others = [
@@ -92,7 +85,7 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
     await paidAgo(31, 'self_nomination', (uuid, client) => upload(client, uuid)),
     await paidAgo(31, 'self_nomination', (uuid) => refundJoin(server.deps, uuid, membershipOnly)),
   ];
-  const { out } = await runCommand(t, server, documentsDueCommand, []);
+  const { out } = await runCommand(t, server, 'documents due', []);
   for (const uuid of due)
     assert.match(out, new RegExp(`^${uuid} {2}joined [\\d-]+ {2}Jordan Rivera {2}\\S+@\\S+$`, 'm'));
   for (const uuid of others) assert.doesNotMatch(out, new RegExp(uuid));
@@ -105,10 +98,10 @@ test("a contact's resumes are shown by its id", async (t) => {
     name: 'resume.pdf',
   });
   assert.equal(sent.status, 200);
-  const { out, code } = await runCommand(t, server, documentsShowCommand, ['102']);
+  const { out, code } = await runCommand(t, server, 'documents show', ['102']);
   assert.equal(code, 0);
   assert.match(out, /^[\da-f-]{36} {2}[\d-]+ {2}resume\n {2}resume\.pdf \(application\/pdf, /);
-  const none = await runCommand(t, server, documentsShowCommand, ['103']);
+  const none = await runCommand(t, server, 'documents show', ['103']);
   assert.deepEqual([none.code, none.out], [1, 'Induct knows no contact 103.\n']);
 });
 
@@ -122,8 +115,8 @@ test('a document is fetched byte for byte, and never over another file', async (
     .where('session_uuid', '=', uuid)
     .executeTakeFirstOrThrow();
   const path = join(folder, 'fetched.pdf');
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 0);
+  assert.equal((await runCommand(t, server, 'documents fetch', [id, path])).code, 0);
   assert.deepEqual(readFileSync(path), pdf());
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 1);
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [uuid, `${path}2`])).code, 1);
+  assert.equal((await runCommand(t, server, 'documents fetch', [id, path])).code, 1);
+  assert.equal((await runCommand(t, server, 'documents fetch', [uuid, `${path}2`])).code, 1);
 });

@@ -37,11 +37,15 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   if (removed > 0) deps.log.warn({ removed }, 'unfinished uploads were removed');
   let unknown = 0;
   for await (const _ of unknownDocuments(deps)) unknown++;
-  if (unknown === 0) await endNotices(deps.database, ['unknown_documents']);
-  else {
-    const notice = { kind: 'unknown_documents', subject: null, params: { count: unknown } } as const;
-    await tellStaff(deps.database, { ...notice, remedy: { do: 'look at unknown documents' } });
-  }
+  const params = { count: unknown };
+  await endNotices(deps.database, ['unknown_documents'], { unlike: params });
+  if (unknown > 0)
+    await tellStaff(deps.database, {
+      kind: 'unknown_documents',
+      subject: null,
+      params,
+      remedy: { do: 'look at unknown documents' },
+    });
   return removed;
 }
 

@@ -11,7 +11,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { blob, pdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import { documentsUnknownCommand } from '../../staff/documents.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { openInspector } from './inspector.ts';
 import { clamd } from './scanner.ts';
@@ -86,7 +85,7 @@ test('a half-written upload is swept when it has rested for a day; a whole docum
   const [told] = await toldStaff(server, { kind: 'unknown_documents' });
   assert.match(told!, /^The storage has 1 document that this database does not know/);
 
-  const run = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
+  const run = (...args: string[]) => runCommand(t, server, 'documents unknown', args);
   const listed = [
     orphan,
     `${young}  younger than a day`,

@@ -9,7 +9,6 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsRejectCommand } from '../../staff/documents.ts';
 
 const server = await sharedServer();
 
@@ -103,7 +102,7 @@ test('after a final rejection neither a new nor an old link takes anything', asy
   const { client, uuid } = await paid();
   const token = await linkFor(client, uuid);
   await uploadBy(token);
-  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable', '--final']);
+  await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable', '--final']);
   for (const { status, message } of [
     await client.call('createUploadLink', { params: { uuid } }),
     await client.call('getUploadLink', { params: { token } }),

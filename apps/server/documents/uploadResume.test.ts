@@ -4,7 +4,6 @@ import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { type Part, pdf, postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
-import { documentsShowCommand } from '../../staff/documents.ts';
 import { signedLinks } from '../session/links.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
@@ -35,7 +34,7 @@ test('a resume by a link of before its contact was merged is kept with the conta
     name: 'merged.pdf',
   });
   assert.equal(answer.status, 200);
-  assert.match((await runCommand(t, server, documentsShowCommand, [id])).out, /merged\.pdf/);
+  assert.match((await runCommand(t, server, 'documents show', [id])).out, /merged\.pdf/);
 });
 
 for (const [what, id, expected] of [

@@ -7,8 +7,6 @@ import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { findCommand } from '../../staff/find.ts';
-import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
 import { sendDueLinks } from './pass/sendLinks.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -27,7 +25,7 @@ test('what nobody sees is taken off in every call, so that the joiner is found, 
   assert.deepEqual([data.firstName, data.lastName, data.personalEmail], ['Zoë', 'Cleaned', EMAIL]);
 
   for (const text of [EMAIL, WRAPPED, 'Clean\u200bed'])
-    assert.match((await runCommand(t, server, findCommand, [text])).out, new RegExp(`^${uuid}`, 'm'), text);
+    assert.match((await runCommand(t, server, 'find', [text])).out, new RegExp(`^${uuid}`, 'm'), text);
 
   assert.equal((await client.call('sendPassLinks', { body: { email: WRAPPED } })).status, 200);
   await sendDueLinks(deps);
@@ -40,12 +38,12 @@ test('what nobody sees is taken off in every call, so that the joiner is found, 
   assert.equal(email, EMAIL);
 
   const folder = join(mkdtempSync(join(tmpdir(), 'induct-cleaned-')), 'export');
-  const exported = await runCommand(t, server, personExportCommand, [WRAPPED, '--to', folder]);
+  const exported = await runCommand(t, server, 'person export', [WRAPPED, '--to', folder]);
   assert.equal(exported.code, 0, exported.out);
   assert.ok(readFileSync(join(folder, 'data.json'), 'utf8').includes(uuid));
-  const erased = await runCommand(t, server, personEraseCommand, [WRAPPED, '--yes']);
+  const erased = await runCommand(t, server, 'person erase', [WRAPPED, '--yes']);
   assert.equal(erased.code, 0, erased.out);
-  assert.equal((await runCommand(t, server, findCommand, [EMAIL])).code, 1);
+  assert.equal((await runCommand(t, server, 'find', [EMAIL])).code, 1);
 });
 
 test('a name or ZIP code that nobody sees is missing', async () => {

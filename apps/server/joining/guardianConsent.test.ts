@@ -17,7 +17,6 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { personEraseCommand, personExportCommand } from '../../staff/privacy.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
@@ -202,13 +201,13 @@ test('the consent is exported with its person, and erased with them, though the 
   const folder = mkdtempSync(join(tmpdir(), 'induct-consent-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const to = join(folder, 'export');
-  const exported = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  const exported = await runCommand(t, server, 'person export', [email, '--to', to]);
   assert.equal(exported.code, 0, exported.out);
   const { data } = JSON.parse(readFileSync(join(to, 'data.json'), 'utf8'));
   assert.equal(data.Joins[0].guardian_consent, SENTENCE);
   assert.equal(new Date(data.Joins[0].guardian_consent_at).getTime(), at!.getTime());
 
-  const erased = await runCommand(t, server, personEraseCommand, [email, '--yes']);
+  const erased = await runCommand(t, server, 'person erase', [email, '--yes']);
   assert.equal(erased.code, 0, erased.out);
   assert.deepEqual(await keptOf(uuid), nothing);
 });

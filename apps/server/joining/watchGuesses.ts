@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { endNotices, tellStaff } from '../letters/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import { forgetCounts } from '../platform/http/limits.ts';
@@ -39,6 +39,7 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
     deps.database,
   );
   if (told.length > 0) return;
+  await endNotices(deps.database, ['guessing']);
   await tellStaff(deps.database, {
     kind: 'guessing',
     subject: null,

@@ -18,7 +18,6 @@ import type { Deps } from './deps.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
 import { troubleTeller } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
-import { tellStaff } from './tellStaff.ts';
 
 const INTERVAL_MS = 5_000;
 /** The most letters that one call of `sendDue` sends over one connection. */
@@ -112,24 +111,11 @@ async function handle(
   return current;
 }
 
-/** Records a letter as refused; it is not sent until staff retry it. Staff get one notice for each cause. */
+/** Records a letter as refused; it is not sent until staff retry it. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
-  await database.transaction().execute(async (trx) => {
-    await sql`update letter set refusal = ${reason}, next_try_at = now() where id = ${id} and sent_at is null`.execute(
-      trx,
-    );
-    const params = { cause: causeOf(reason) };
-    await tellStaff(trx, { kind: 'letter_refused', subject: null, params, remedy: { do: 'retry letters' } });
-  });
-}
-
-/**
- * Returns the cause for a notice. It contains only the status codes of the mail server's reply, since the text of the reply may
- * contain a person's name.
- */
-function causeOf(reason: string): string {
-  const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
-  return status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
+  await sql`update letter set refusal = ${reason}, next_try_at = now() where id = ${id} and sent_at is null`.execute(
+    database,
+  );
 }
 
 async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void> {

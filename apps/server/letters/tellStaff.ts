@@ -23,15 +23,23 @@ export async function tellStaff(
   );
 }
 
-/** Ends the open notices of a kind, about a join or (null) all: their cause is mended. */
+/**
+ * Ends the open notices of these kinds, because their cause is mended: all of them, or only those about these joins (`subjects`), whose
+ * params contain `about`, or whose params are others than `unlike`.
+ */
 export async function endNotices(
   trx: Kysely<Tables>,
   kinds: readonly NoticeKind[],
-  subject: string | null = null,
+  {
+    subjects = null,
+    about = {},
+    unlike = null,
+  }: { subjects?: readonly string[] | null; about?: object; unlike?: object | null } = {},
 ): Promise<void> {
   await sql`
     update staff_notice set ended_at = now()
-    where ended_at is null and kind = any(${kinds}::text[]) and (${subject}::uuid is null or session_uuid = ${subject}::uuid)`.execute(
+    where ended_at is null and kind = any(${kinds}::text[]) and (${subjects}::uuid[] is null or session_uuid = any(${subjects}::uuid[]))
+      and params @> ${JSON.stringify(about)}::jsonb and params is distinct from ${unlike && JSON.stringify(unlike)}::jsonb`.execute(
     trx,
   );
 }

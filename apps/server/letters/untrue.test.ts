@@ -15,8 +15,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../../staff/documents.ts';
-import { refundCommand } from '../../staff/refunds.ts';
 import { sweepPayments } from '../books/sweep.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
@@ -31,7 +29,7 @@ test('no letter and no notice says that money was returned which Stripe does not
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
   assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
   await server.stripeControl('refunds', { answer: 'refused' });
-  const { out } = await runCommand(t, server, documentsRejectCommand, [
+  const { out } = await runCommand(t, server, 'documents reject', [
     uuid,
     '--reason',
     'below-requirement',
@@ -112,7 +110,7 @@ for (const [code, where] of [
     assert.equal(await told(), 0);
     await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
     await followPayment(server.deps, id);
-    if (where === 'by our command') assert.equal((await runCommand(t, server, refundCommand, [id])).code, 0);
+    if (where === 'by our command') assert.equal((await runCommand(t, server, 'refund', [id])).code, 0);
     else
       for (const amount of ['2500', '4000']) {
         assert.equal(await told(), 0, 'all of it, or nothing is told');
@@ -128,9 +126,9 @@ test('whose next transcript was accepted is not asked for another one by the lat
   const { uuid } = await paidJoin(server, client, 'HONOR101', { personalEmail });
   const upload = () => postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
   assert.equal((await upload()).status, 200);
-  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+  await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable']);
   assert.equal((await upload()).status, 200);
-  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  await runCommand(t, server, 'documents accept', [uuid]);
   while (await sendDue(server.deps, server.deps.config.mail!));
   const subjects = (await server.letters())
     .filter(({ to }) => to === personalEmail)
@@ -147,7 +145,7 @@ test('the letters about a final rejection tell what was kept and that the member
   const before = (await server.letters()).map(({ messageId }) => messageId);
   assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
   const args = [uuid, '--reason', 'below-requirement', '--final'];
-  assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
+  assert.equal((await runCommand(t, server, 'documents reject', args)).code, 0);
   while (await sendDue(server.deps, server.deps.config.mail!));
   const mails = (await server.letters()).filter(({ messageId }) => !before.includes(messageId));
   const parsed = await Promise.all(mails.map(({ raw }) => simpleParser(Buffer.from(raw, 'latin1'))));

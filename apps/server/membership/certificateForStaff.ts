@@ -1,4 +1,5 @@
 import type { Paper } from '#core/paper.ts';
+import { endNotices } from '../letters/tellStaff.ts';
 import type { Deps } from './deps.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 
@@ -37,5 +38,6 @@ export async function certificateForStaff(
     certificate: { ...certificateOf(deps, member), name },
     paper: given.paper ?? member.paper,
   });
+  if (given.name !== null) await endNotices(deps.database, ['certificate_name'], { subjects: [uuid] });
   return { is: 'made', bytes, name, number: member.number };
 }

@@ -17,7 +17,6 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { correctCommand } from '../../staff/people.ts';
 import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 
 /** What strangers who typed somebody's email and name do beside them: nothing that the person notices. */
@@ -146,7 +145,7 @@ test('a stranger whose open join made a contact is shown nothing that HubSpot or
   assert.equal(await isSecretShown(), false);
   const { uuid } = await paid(vic(email), 'SHOWNTOVIC');
   await deliver(server);
-  await run(t, correctCommand, uuid, '--email', 'secret@example.com', '--address', '7 Secret Street');
+  await run(t, 'person correct', uuid, '--email', 'secret@example.com', '--address', '7 Secret Street');
   assert.equal(await isSecretShown(), false);
 });
 

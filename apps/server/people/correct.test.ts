@@ -17,9 +17,6 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { findCommand, storyCommand } from '../../staff/find.ts';
-import { correctCommand } from '../../staff/people.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
@@ -29,7 +26,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
 
-const correct = (t: TestContext, ...args: string[]) => runCommand(t, server, correctCommand, args);
+const correct = (t: TestContext, ...args: string[]) => runCommand(t, server, 'person correct', args);
 const { mail, lettersTo, paid: paidSchoolJoin } = identityOn(server);
 
 async function metadataOf(intentId: string): Promise<Record<string, string>> {
@@ -55,8 +52,8 @@ test('a correction is shown first, and followed by letters, papers, links, HubSp
       "first-name  Sma → Sam\nemail  sma.okafor@example.com → sam.okafor@example.org\nLinks in letters that were mailed before end.\nStripe's receipts went to the address of before, and stay so.\nSent again: the confirmation.\n",
     ],
   );
-  assert.equal((await runCommand(t, server, findCommand, ['sam.okafor@example.org'])).code, 1);
-  const done = await runAsStaff(t, server, 'Kim', correctCommand, uuid, ...change, '--resend', '--yes');
+  assert.equal((await runCommand(t, server, 'find', ['sam.okafor@example.org'])).code, 1);
+  const done = await runAsStaff(t, server, 'Kim', 'person correct', uuid, ...change, '--resend', '--yes');
   assert.equal(done.code, 0, done.out);
 
   const letters = await lettersTo('sam.okafor@example.org');
@@ -70,11 +67,11 @@ test('a correction is shown first, and followed by letters, papers, links, HubSp
   const { firstname, personal_email } = await atHubspot(server, '103', 'firstname', 'personal_email');
   assert.deepEqual([firstname, personal_email], ['Sam', 'sam.okafor@example.org']);
   for (const text of ['sam okafor', 'sma', 'sam.okafor@example.org', 'sma.okafor@example.com'])
-    assert.match((await runCommand(t, server, findCommand, text.split(' '))).out, new RegExp(uuid), text);
+    assert.match((await runCommand(t, server, 'find', text.split(' '))).out, new RegExp(uuid), text);
   const { first_name, email } = await metadataOf(intentId);
   assert.deepEqual([first_name, email], ['Sam', 'sam.okafor@example.org']);
   assert.equal((await server.client().call('openPass', { body: { token } })).status, 403);
-  assert.match((await runCommand(t, server, storyCommand, [uuid])).out, /corrected.*Kim/i);
+  assert.match((await runCommand(t, server, 'story', [uuid])).out, /corrected.*Kim/i);
 
   const again = await correct(t, uuid, ...change);
   assert.deepEqual([again.code, again.out], [0, 'All of that is so already.\n']);
@@ -172,7 +169,7 @@ test('a join that is made again after a restore has the corrected email and name
     0,
   );
   await restore();
-  const settled = await runCommand(t, server, settleCommand, ['--missing']);
+  const settled = await runCommand(t, server, 'settle', ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   const { rows } = await sql<{ email: string; name: string }>`
     select person.details ->> 'personalEmail' as email, person.details ->> 'firstName' as name

@@ -15,9 +15,11 @@ import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hub
 import { revokePasses } from '../joining/pass/revoke.ts';
 import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
+import { endNotices } from '../letters/tellStaff.ts';
 import { othersOfPayer, tellOfTwice } from '../paying/refunds/membershipStanding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { Failed } from '../platform/failed.ts';
 import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import type { Deps } from './deps.ts';
@@ -51,7 +53,7 @@ export interface Correction {
 }
 
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
-export class NotCorrectable extends Error {
+export class NotCorrectable extends Failed {
   readonly errors: Partial<Record<CorrectableField, string>>;
   constructor(message: string, errors: Partial<Record<CorrectableField, string>> = {}) {
     super(message);
@@ -60,7 +62,11 @@ export class NotCorrectable extends Error {
 }
 
 /** Thrown if a person was changed since `seen` was shown. Nothing was corrected. */
-export class ChangedMeanwhile extends Error {}
+export class ChangedMeanwhile extends Failed {
+  constructor() {
+    super('Somebody has changed the person meanwhile: look again.');
+  }
+}
 
 /** Returns what a correction of a person would do. Changes nothing. Throws {@link NotCorrectable}. */
 export async function previewCorrection(
@@ -122,6 +128,8 @@ export async function correctPerson(
             updated_at = now()
           where ${joinsOfPerson}`.execute(trx);
         await hubspotIsToHear(trx, told, { isAnew: true });
+        if (after.firstName !== before.details.firstName || after.lastName !== before.details.lastName)
+          await endNotices(trx, ['certificate_name'], { subjects: joins });
         await sql`
           insert into join_event (session_uuid, step, cause, detail)
           select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
@@ -135,6 +143,7 @@ export async function correctPerson(
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);
+        await endNotices(trx, ['email_refused'], { subjects: joins });
         // Who reads the old address may have the links in letters, those that are still to be sent included.
         await revokePasses(trx, joinsOfPerson, deps.now());
         const isTheirs = sql`session_uuid = any(${joins}::uuid[])`;

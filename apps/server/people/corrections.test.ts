@@ -18,8 +18,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { beforeStripe, charge, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
-import { correctCommand, keepApartCommand, mergeCommand } from '../../staff/people.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
@@ -46,7 +44,7 @@ const {
 } = identityOn(server);
 
 const correct = (t: TestContext, uuid: string, ...change: string[]) =>
-  run(t, correctCommand, uuid, ...change);
+  run(t, 'person correct', uuid, ...change);
 const emailOf = async (uuid: string) => (await personOf(uuid)).details?.personalEmail;
 
 test('a correction that was made after the backup holds for a join that the backup has', async (t) => {
@@ -54,7 +52,7 @@ test('a correction that was made after the backup holds for a join that the back
   const restore = await dump(server);
   await correct(t, uuid, '--email', 'backup.right@example.com');
   await restore();
-  await run(t, settleCommand, '--missing');
+  await run(t, 'settle', '--missing');
   assert.equal(await emailOf(uuid), 'backup.right@example.com');
 });
 
@@ -212,7 +210,7 @@ test('their contact says member of two who are kept apart until both are refunde
   const person = { personalEmail: 'apart.one@example.com', firstName: 'Sam', lastName: 'Ten' };
   const [father, son] = [await paid(person), await paid(person)];
   await deliver(server);
-  await run(t, keepApartCommand, father.uuid, son.uuid);
+  await run(t, 'person keep-apart', father.uuid, son.uuid);
   await deliver(server);
   await refund(father.uuid);
   assert.equal(await statusOfEmail(person.personalEmail), 'member');
@@ -232,7 +230,7 @@ test('whose membership ended is former as soon as they are kept apart from who h
   await deliver(server);
   await refund(ended.uuid);
   assert.equal(await statusAt(id), 'member');
-  await run(t, keepApartCommand, ended.uuid, holder.uuid);
+  await run(t, 'person keep-apart', ended.uuid, holder.uuid);
   await deliver(server);
   assert.deepEqual([await statusAt(id), await statusOfEmail(person.personalEmail)], ['former', 'member']);
 });
@@ -312,7 +310,7 @@ test('who was merged away since staff looked is not corrected', async (t) => {
   const personId = (await personNamed(database, one.uuid))!;
   const change = { personalEmail: 'looked.right@example.com' };
   const seen = await previewCorrection(deps, personId, change);
-  await run(t, mergeCommand, one.uuid, other.uuid);
+  await run(t, 'person merge', one.uuid, other.uuid);
   const given = { seen, resends: false };
   await assert.rejects(correctPerson(deps, personId, change, given), ChangedMeanwhile);
   assert.notEqual(await emailOf(one.uuid), change.personalEmail);
@@ -325,7 +323,7 @@ test('who corrects their email while staff merge them is asked to try again, and
   beforeStripe(server, t, 'writeNotes', async () => {
     if (isMerged) return;
     isMerged = true;
-    await run(t, mergeCommand, one.uuid, other.uuid);
+    await run(t, 'person merge', one.uuid, other.uuid);
   });
   const email = 'meanwhile.right@example.com';
   const correctEmail = () => one.client.call('correctEmail', { params: { uuid: one.uuid }, body: { email } });

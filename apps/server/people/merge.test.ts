@@ -5,10 +5,9 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
-import { printed, runCommand, wiredForStaff } from '../../../tests/harness/runCommand.ts';
+import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
@@ -49,14 +48,14 @@ test('who paid twice under two spellings is named to staff and by reconciliation
   const merge = new RegExp(`person merge ${second} ${first}`);
   assert.match((await noticesOf(server, second)).join(), merge);
   assert.deepEqual(await differences(first, second), [`likely_same ${second}`]);
-  const shown = await runCommand(t, server, mergeCommand, [second, first, '--dry-run']);
+  const shown = await runCommand(t, server, 'person merge', [second, first, '--dry-run']);
   assert.equal(shown.code, 0);
   assert.match(shown.out, new RegExp(`Both hold one, .* refund ${second}`));
-  const unasked = await printed(t, () => mergeCommand.run([second, first], wiredForStaff(server)));
+  const unasked = await runTyped(t, server, 'person merge', [second, first]);
   assert.deepEqual([unasked.code, /Nothing was joined/.test(unasked.out)], [1, true], unasked.out);
   const [left, right] = await personsOf(first, second);
   assert.notDeepEqual(left, right);
-  const merged = await runCommand(t, server, mergeCommand, [second, first]);
+  const merged = await runCommand(t, server, 'person merge', [second, first]);
   assert.equal(merged.code, 0, merged.out);
   const [one, other] = await personsOf(first, second);
   assert.deepEqual(other, one);
@@ -76,9 +75,9 @@ test('a father and a son are kept apart, and reconciliation names them no more',
     [son, father],
     [father, son],
   ])
-    assert.equal((await runCommand(t, server, keepApartCommand, names)).code, 0);
+    assert.equal((await runCommand(t, server, 'person keep-apart', names)).code, 0);
   assert.deepEqual(await differences(father, son), []);
-  const self = await runCommand(t, server, keepApartCommand, [son, son]);
+  const self = await runCommand(t, server, 'person keep-apart', [son, son]);
   assert.deepEqual([self.code, self.out], [1, 'They are one person already.\n']);
 });
 
@@ -94,13 +93,13 @@ test('a merge is undone within a day: joins, memberships, codes and what HubSpot
   await deliver(server);
   const { id: own } = (await server.hubspot.findByEmail('mine@example.com'))!;
   const before = await personsOf(uuid, invited);
-  assert.equal((await runCommand(t, server, mergeCommand, [uuid, id])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
   await deliver(server);
   const merged = await atHubspot(server, id, 'firstname', 'city', 'membership_status');
   assert.deepEqual([merged.firstname, merged.city, merged.membership_status], ['Jordan', 'Austin', 'member']);
   assert.equal((await statusOf(own)) || null, null);
 
-  const undone = await runCommand(t, server, unmergeCommand, [uuid]);
+  const undone = await runCommand(t, server, 'person unmerge', [uuid]);
   assert.equal(undone.code, 0, undone.out);
   await deliver(server);
   assert.deepEqual(await personsOf(uuid, invited), before);
@@ -111,26 +110,26 @@ test('a merge is undone within a day: joins, memberships, codes and what HubSpot
   );
   assert.equal(await statusOf(own), 'member');
   assert.deepEqual(await differences(uuid), []);
-  const again = await runCommand(t, server, unmergeCommand, [uuid]);
+  const again = await runCommand(t, server, 'person unmerge', [uuid]);
   assert.deepEqual([again.code, /no merge of this person/.test(again.out)], [1, true], again.out);
 });
 
 test('a merge of the day before yesterday is not undone', async (t) => {
   const person = { personalEmail: 'long.ago@example.com' };
   const [first, second] = [await paidSchoolJoin(person), await paidSchoolJoin(person)];
-  assert.equal((await runCommand(t, server, mergeCommand, [first, second])).code, 0);
+  assert.equal((await runCommand(t, server, 'person merge', [first, second])).code, 0);
   await sql`update person_merge set created_at = now() - interval '25 hours'`.execute(database);
-  const { code, out } = await runCommand(t, server, unmergeCommand, [first]);
+  const { code, out } = await runCommand(t, server, 'person unmerge', [first]);
   assert.deepEqual([code, /no merge of this person/.test(out)], [1, true], out);
 });
 
 test('two contacts that codes or links named are merged in HubSpot alone, and nobody is joined without a payment', async (t) => {
-  const both = await runCommand(t, server, mergeCommand, ['101', '102']);
+  const both = await runCommand(t, server, 'person merge', ['101', '102']);
   assert.deepEqual([both.code, /101 and 102: merge them there/.test(both.out)], [1, true], both.out);
   const open = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'open@example.com' });
-  const unpaid = await runCommand(t, server, mergeCommand, [open, '103']);
+  const unpaid = await runCommand(t, server, 'person merge', [open, '103']);
   assert.deepEqual([unpaid.code, /Nothing was paid/.test(unpaid.out)], [1, true], unpaid.out);
-  const one = await runCommand(t, server, mergeCommand, [open, open]);
+  const one = await runCommand(t, server, 'person merge', [open, open]);
   assert.deepEqual([one.code, one.out], [0, 'They are one person already.\n']);
-  assert.equal((await runCommand(t, server, mergeCommand, [open])).code, 2);
+  assert.equal((await runCommand(t, server, 'person merge', [open])).code, 2);
 });

@@ -11,10 +11,6 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { findCommand } from '../../staff/find.ts';
-import { correctCommand, keepApartCommand, mergeCommand, unmergeCommand } from '../../staff/people.ts';
-import { personEraseCommand } from '../../staff/privacy.ts';
-import { settleCommand } from '../../staff/settlement.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { pushDue } from '../crm/push.ts';
 
@@ -41,7 +37,7 @@ test('a contact that staff merged away stays merged, whatever HubSpot says of it
   const { uuid } = await paid({ personalEmail: 'ada.from@example.com', firstName: 'Adda' });
   await deliver(server);
   const own = await contactOf(uuid);
-  await run(t, mergeCommand, uuid, id);
+  await run(t, 'person merge', uuid, id);
   await deliver(server);
   const byLink = await server.client().call('initJoin', { params: { id: own }, body: {} });
   assert.equal(byLink.status, 409, 'a link to the contact sells nothing to its member');
@@ -55,25 +51,25 @@ test('a contact that staff merged away stays merged, whatever HubSpot says of it
     database,
   );
   assert.deepEqual(rows, [{ isMerged: true }]);
-  await run(t, unmergeCommand, uuid);
+  await run(t, 'person unmerge', uuid);
   assert.equal(await contactOf(uuid), own);
 });
 
 test('after a wrong merge that was corrected and undone each is found, noted at Stripe and erased without the other', async (t) => {
   const alice = await paid({ personalEmail: 'alice@example.com', firstName: 'Alice', lastName: 'Archer' });
   const bob = await paid({ personalEmail: 'bob@example.com', firstName: 'Bob', lastName: 'Baker' });
-  await run(t, mergeCommand, bob.uuid, alice.uuid);
-  await run(t, correctCommand, alice.uuid, '--zip', '78702');
-  await run(t, unmergeCommand, bob.uuid);
+  await run(t, 'person merge', bob.uuid, alice.uuid);
+  await run(t, 'person correct', alice.uuid, '--zip', '78702');
+  await run(t, 'person unmerge', bob.uuid);
   for (const [name, one, other, email] of [
     ['archer', alice, bob, 'alice@example.com'],
     ['baker', bob, alice, 'bob@example.com'],
   ] as const) {
-    const out = await run(t, findCommand, name);
+    const out = await run(t, 'find', name);
     assert.deepEqual([out.includes(one.uuid), out.includes(other.uuid)], [true, false], out);
     assert.equal((await deps.payments.retrieveIntent(one.intentId)).metadata.email, email);
   }
-  await run(t, personEraseCommand, 'bob@example.com', '--yes');
+  await run(t, 'person erase', 'bob@example.com', '--yes');
   assert.deepEqual([await isErased(alice.uuid), await isErased(bob.uuid)], [false, true]);
 });
 
@@ -81,11 +77,11 @@ test('who was parted again is made again by a restore with their own name and em
   const restore = await dump(server);
   const alice = await paid({ personalEmail: 'alice.lost@example.com', firstName: 'Alice' });
   const bob = await paid({ personalEmail: 'bob.lost@example.com', firstName: 'Bob' });
-  await run(t, mergeCommand, bob.uuid, alice.uuid);
-  await run(t, correctCommand, alice.uuid, '--zip', '78702');
-  await run(t, unmergeCommand, bob.uuid);
+  await run(t, 'person merge', bob.uuid, alice.uuid);
+  await run(t, 'person correct', alice.uuid, '--zip', '78702');
+  await run(t, 'person unmerge', bob.uuid);
   await restore();
-  await run(t, settleCommand, '--missing');
+  await run(t, 'settle', '--missing');
   assert.deepEqual(await knownAs(bob.uuid), ['Bob', 'bob.lost@example.com']);
 });
 
@@ -93,9 +89,9 @@ test('a contact that never joined keeps nothing of whom it was wrongly merged wi
   const { id, code } = await invited('carol@example.com', { firstname: 'Carol' });
   const { uuid } = await paid({ personalEmail: 'dave@example.com', firstName: 'Dave' });
   await deliver(server);
-  await run(t, mergeCommand, uuid, id);
-  await run(t, correctCommand, uuid, '--email', 'dave.two@example.com');
-  await run(t, unmergeCommand, uuid);
+  await run(t, 'person merge', uuid, id);
+  await run(t, 'person correct', uuid, '--email', 'dave.two@example.com');
+  await run(t, 'person unmerge', uuid);
   await deliver(server);
   const carol = () =>
     database
@@ -104,7 +100,7 @@ test('a contact that never joined keeps nothing of whom it was wrongly merged wi
       .where('contact_id', '=', id)
       .execute();
   assert.deepEqual(await carol(), [{ details: null, erased_at: null, firstName: 'Carol' }]);
-  await run(t, personEraseCommand, 'dave@example.com', '--yes');
+  await run(t, 'person erase', 'dave@example.com', '--yes');
   assert.deepEqual(await carol(), [{ details: null, erased_at: null, firstName: 'Carol' }]);
   assert.equal(await beginByCode(id, code), 200);
 });
@@ -113,7 +109,7 @@ test('whom a merge leaves is still likely the same as who pays under their name 
   const person = { personalEmail: 'ann@example.com', firstName: 'Ann', lastName: 'Lee' };
   const first = await paid(person);
   const second = await paid({ ...person, personalEmail: 'ann.other@example.com', firstName: 'Annie' });
-  await run(t, mergeCommand, second.uuid, first.uuid);
+  await run(t, 'person merge', second.uuid, first.uuid);
   const here = await orderingJoin(first.client, 'LINCOLN2026', person);
   const { revision } = await openIntent(first.client, here);
   assert.equal((await beginPayment(first.client, here, revision)).status, 409);
@@ -130,9 +126,9 @@ test('who are kept apart stay so when one of them is merged with their contact',
       [father.uuid, son.uuid].includes(subject) ? [kind] : [],
     );
   assert.deepEqual(await likely(), ['likely_same']);
-  await run(t, keepApartCommand, father.uuid, son.uuid);
+  await run(t, 'person keep-apart', father.uuid, son.uuid);
   assert.deepEqual(await likely(), []);
-  await run(t, mergeCommand, son.uuid, id);
+  await run(t, 'person merge', son.uuid, id);
   assert.deepEqual(await likely(), []);
 });
 
@@ -140,10 +136,10 @@ test('of two who are parted again and then kept apart, one that is refunded leav
   const person = { personalEmail: 'parted@example.com', firstName: 'Sam', lastName: 'Fields' };
   const [father, son] = [await paid(person), await paid(person)];
   await deliver(server);
-  await run(t, mergeCommand, father.uuid, son.uuid);
+  await run(t, 'person merge', father.uuid, son.uuid);
   await deliver(server);
-  await run(t, unmergeCommand, father.uuid);
-  await run(t, keepApartCommand, father.uuid, son.uuid);
+  await run(t, 'person unmerge', father.uuid);
+  await run(t, 'person keep-apart', father.uuid, son.uuid);
   await deliver(server);
   await refund(father.uuid);
   assert.equal(await statusOf(son.uuid), 'member');
@@ -156,11 +152,11 @@ test('merges that follow on one another are undone one by one, and all three are
   const [first, second, third] = joins as [string, string, string];
   const persons = () => Promise.all(joins.map(personOf));
   const before = await persons();
-  await run(t, mergeCommand, first, second);
-  await run(t, mergeCommand, second, third);
+  await run(t, 'person merge', first, second);
+  await run(t, 'person merge', second, third);
   assert.equal(new Set((await persons()).map(({ id }) => id)).size, 1);
-  await run(t, unmergeCommand, first);
-  await run(t, unmergeCommand, first);
+  await run(t, 'person unmerge', first);
+  await run(t, 'person unmerge', first);
   assert.deepEqual(await persons(), before);
   await deliver(server);
   for (const uuid of joins) assert.equal(await statusOf(uuid), 'member');
@@ -170,10 +166,10 @@ test('of two who are parted after the join of one was refunded, that one is form
   const one = await paid({ personalEmail: 'refunded.one@example.com', lastName: 'One' });
   const other = await paid({ personalEmail: 'refunded.other@example.com', lastName: 'Other' });
   await deliver(server);
-  await run(t, mergeCommand, one.uuid, other.uuid);
+  await run(t, 'person merge', one.uuid, other.uuid);
   await refund(one.uuid);
   assert.equal(await statusOf(one.uuid), 'member');
-  await run(t, unmergeCommand, one.uuid);
+  await run(t, 'person unmerge', one.uuid);
   await deliver(server);
   assert.deepEqual([await statusOf(one.uuid), await statusOf(other.uuid)], ['former', 'member']);
 });
@@ -182,13 +178,13 @@ test('whose wrong merge is undone after a refund and a new join by their own cod
   const { id, code } = await invited('anew@example.com', { firstname: 'Anew', lastname: 'Twelve' });
   const wrong = await paid({ personalEmail: 'wrong@example.com', firstName: 'Wrong', lastName: 'Person' });
   await deliver(server);
-  await run(t, mergeCommand, wrong.uuid, id);
+  await run(t, 'person merge', wrong.uuid, id);
   await deliver(server);
   await refund(wrong.uuid);
   const person = { personalEmail: 'anew@example.com', firstName: 'Anew', lastName: 'Twelve' };
   const { uuid } = await paid(person, code);
   await deliver(server);
-  await run(t, unmergeCommand, wrong.uuid);
+  await run(t, 'person unmerge', wrong.uuid);
   await deliver(server);
   assert.deepEqual(await knownAs(uuid), ['Anew', 'anew@example.com']);
   const { contact_id, words } = await personOf(uuid);
@@ -205,7 +201,7 @@ test('of a paid join and an unpaid one that staff make one person’s, the paid 
   await orderingJoin(server.client(), code, { personalEmail: 'nan.typo@example.com', firstName: 'Nnan' });
   const { uuid } = await paid({ personalEmail: 'nan.paid@example.com', firstName: 'Nan' });
   await mail();
-  await run(t, mergeCommand, uuid, id);
+  await run(t, 'person merge', uuid, id);
   assert.deepEqual(await knownAs(uuid), ['Nan', 'nan.paid@example.com']);
 });
 
@@ -215,7 +211,7 @@ test('so does a corrected one, when HubSpot merges their contacts', async (t) =>
   const { uuid } = await paid({ personalEmail: 'nora.paid@example.com', firstName: 'Nora' });
   await deliver(server);
   const made = await contactOf(uuid);
-  await run(t, correctCommand, uuid, '--email', 'nora.corrected@example.com');
+  await run(t, 'person correct', uuid, '--email', 'nora.corrected@example.com');
   await deliver(server);
   await mergeAtHubspot(id, made);
   await sync();
@@ -229,8 +225,8 @@ test('a corrected email holds when HubSpot merges the contact that remains into 
   const { uuid } = await paid(person);
   await deliver(server);
   const own = await contactOf(uuid);
-  await run(t, mergeCommand, uuid, id);
-  await run(t, correctCommand, uuid, '--email', 'eve.right@example.com');
+  await run(t, 'person merge', uuid, id);
+  await run(t, 'person correct', uuid, '--email', 'eve.right@example.com');
   await deliver(server);
   const remains = await mergeAtHubspot(own, id);
   await sync();
@@ -249,12 +245,12 @@ test('a merge is not undone once HubSpot has merged the two contacts as well, an
   const other = await paid({ personalEmail: 'both.other@example.com', lastName: 'Other' });
   await deliver(server);
   const [first, second] = [await contactOf(one.uuid), await contactOf(other.uuid)];
-  await run(t, mergeCommand, one.uuid, other.uuid);
+  await run(t, 'person merge', one.uuid, other.uuid);
   await deliver(server);
   await mergeAtHubspot(second, first);
   await sync();
   await deliver(server);
-  const { code, out } = await runCommand(t, server, unmergeCommand, [one.uuid]);
+  const { code, out } = await runCommand(t, server, 'person unmerge', [one.uuid]);
   assert.deepEqual([code, /no merge of this person/.test(out)], [1, true], out);
   await deliver(server);
   assert.equal((await personOf(one.uuid)).id, (await personOf(other.uuid)).id);
@@ -266,12 +262,12 @@ test('nor once HubSpot has merged a third contact into the one that remained', a
   const wrong = await paid({ personalEmail: 'third.wrong@example.com', firstName: 'Wrong' });
   const third = await paid({ personalEmail: 'third@example.com', firstName: 'Into', lastName: 'Nine' });
   await deliver(server);
-  await run(t, mergeCommand, wrong.uuid, id);
+  await run(t, 'person merge', wrong.uuid, id);
   await deliver(server);
   await mergeAtHubspot(id, await contactOf(third.uuid));
   await sync();
   await deliver(server);
-  const { code, out } = await runCommand(t, server, unmergeCommand, [wrong.uuid]);
+  const { code, out } = await runCommand(t, server, 'person unmerge', [wrong.uuid]);
   assert.deepEqual([code, /no merge of this person/.test(out)], [1, true], out);
   assert.equal((await personOf(wrong.uuid)).id, (await personOf(third.uuid)).id);
   assert.equal(await statusOf(third.uuid), 'member');
@@ -294,7 +290,7 @@ test('whose one join is refunded after staff merged two holders stays a member b
   const one = await paid({ personalEmail: 'holder.one@example.com', lastName: 'One' });
   const other = await paid({ personalEmail: 'holder.other@example.com', lastName: 'Other' });
   await deliver(server);
-  await run(t, mergeCommand, one.uuid, other.uuid);
+  await run(t, 'person merge', one.uuid, other.uuid);
   await deliver(server);
   await sync();
   await deliver(server);
@@ -311,10 +307,10 @@ test('whose membership ended is a member in HubSpot as long as somebody likely t
   await deliver(server);
   await refund(ended.uuid);
   assert.equal(await statusAt(id), 'member');
-  await run(t, correctCommand, holder.uuid, '--zip', '78777');
+  await run(t, 'person correct', holder.uuid, '--zip', '78777');
   await deliver(server);
   assert.equal(await statusAt(id), 'member');
-  await run(t, mergeCommand, other.uuid, holder.uuid);
+  await run(t, 'person merge', other.uuid, holder.uuid);
   await deliver(server);
   assert.deepEqual([await statusAt(id), await statusOf(holder.uuid)], ['former', 'member']);
 });

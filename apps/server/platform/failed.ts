@@ -11,3 +11,15 @@ export class Failed extends Error {
     this.remedy = remedy;
   }
 }
+
+/**
+ * What staff have seen in a trial does not hold any more, so nothing was done. `now` is what the same trial returns now, for a front
+ * door that asks again.
+ */
+export class Changed<Seen> extends Failed {
+  readonly now: Seen;
+  constructor(message: string, now: Seen) {
+    super(message);
+    this.now = now;
+  }
+}

@@ -16,10 +16,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsAcceptCommand } from '../../staff/documents.ts';
-import { storyCommand } from '../../staff/find.ts';
-import { ordersShipCommand, ordersUnshipCommand } from '../../staff/orders.ts';
-import { refundCommand } from '../../staff/refunds.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
@@ -30,7 +26,7 @@ const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 /** Asserts that the steps of a join's story are in order of time. Returns them without their times. */
 async function storyOf(t: TestContext, uuid: string): Promise<string[]> {
-  const { out, code } = await runCommand(t, server, storyCommand, [uuid]);
+  const { out, code } = await runCommand(t, server, 'story', [uuid]);
   assert.equal(code, 0);
   const lines = out.trimEnd().split('\n');
   assert.deepEqual(
@@ -71,10 +67,10 @@ test('a join is told from its first step to what staff did of it, and by whom', 
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('skipUpgrade', { params, body: {} });
   await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
-  await runAsStaff(t, server, 'Robin', documentsAcceptCommand, uuid);
-  await runAsStaff(t, server, 'Robin', ordersShipCommand, uuid, '--note', 'TRACK 1');
-  await runAsStaff(t, server, 'Alex', ordersUnshipCommand, uuid);
-  await runAsStaff(t, server, 'Alex', refundCommand, uuid);
+  await runAsStaff(t, server, 'Robin', 'documents accept', uuid);
+  await runAsStaff(t, server, 'Robin', 'orders ship', uuid, '--note', 'TRACK 1');
+  await runAsStaff(t, server, 'Alex', 'orders unship', uuid);
+  await runAsStaff(t, server, 'Alex', 'refund', uuid);
   assert.deepEqual(await storyOf(t, uuid), [
     'Started by self-nomination, programme high-school.  the joiner',
     'Student details submitted.  the joiner',
@@ -226,14 +222,14 @@ test('every step that is recorded can be told, and none names a person', async (
 });
 
 test('story refuses what is no join', async (t) => {
-  const wrong = await runCommand(t, server, storyCommand, ['x']);
+  const wrong = await runCommand(t, server, 'story', ['x']);
   assert.equal(wrong.code, 2);
   assert.match(
     wrong.out,
     /^"x" is not the id of a join, as npm run operator -- find NAME prints it\.\nUsage: /,
   );
   const nobody = '00000000-0000-4000-8000-000000000000';
-  assert.deepEqual(await runCommand(t, server, storyCommand, [nobody]), {
+  assert.deepEqual(await runCommand(t, server, 'story', [nobody]), {
     out: `There is no join ${nobody}.\n`,
     code: 1,
   });

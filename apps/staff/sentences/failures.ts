@@ -1,5 +1,8 @@
 import type { Remedy } from '#core/remedy.ts';
-import type { Failed } from '../../server/platform/failed.ts';
+import { CrmRefused, CrmUnavailable, OtherAccount } from '../../server/crm/hubspot/errors.ts';
+import { Failed } from '../../server/platform/failed.ts';
+import { Refusal } from '../../server/platform/http/refusal.ts';
+import { NotCsv } from '../../server/platform/readCsv.ts';
 import { commandOf } from './remedies.ts';
 
 /** What a command does that would help, as the beginning of a sentence that ends with it. */
@@ -26,4 +29,12 @@ export function remedySentence(...remedies: readonly (Remedy | null)[]): string 
 /** Returns what staff read of a use case that cannot do what they asked: why, and the command that helps. */
 export function failureSentence({ message, remedy }: Pick<Failed, 'message' | 'remedy'>): string {
   return `${message}${remedySentence(remedy)}`;
+}
+
+/** Returns what staff read of an error that stopped a command; null for one that nobody expects. */
+export function sentenceOf(error: unknown): string | null {
+  if (error instanceof Failed) return failureSentence(error);
+  if (error instanceof OtherAccount) return `HubSpot: ${failureSentence(error)}`;
+  if (error instanceof CrmUnavailable || error instanceof CrmRefused) return `HubSpot: ${error.message}`;
+  return error instanceof Refusal || error instanceof NotCsv ? error.message : null;
 }

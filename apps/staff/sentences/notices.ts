@@ -31,10 +31,6 @@ export function noticeSentence(notice: Notice): string {
       if (names !== null) return `${what}, for ${names.join(' and ') || 'nothing that was bought'}.`;
       return `${what}, and its amount does not say what for: everybody keeps what they have until you do. ${command}`;
     }
-    case 'refund_waits':
-      return `The refund of ${displayPrice(params.amountCents)} of payment ${params.intentId} waits: ${params.refusal} Until then it is in ${command}.`;
-    case 'refunds_due':
-      return `Stripe makes a refund not yet: ${params.refusal} It stays due and is tried again; ${command} lists all that is due.`;
     case 'refund_refused':
       return `Stripe refuses to refund payment ${params.intentId} by ${displayPrice(params.amountCents)}: ${params.refusal}${again(command)}`;
     case 'refund_failed': {
@@ -80,14 +76,10 @@ export function noticeSentence(notice: Notice): string {
         ? `The email of join ${subject} was corrected, and HubSpot knows ${other === null ? 'another contact' : `contact ${other}`} by it. All else of the join is in contact ${contactId}: if it is one person, merge the two in HubSpot.`
         : `HubSpot does not take the email of join ${subject}. All else of it is in contact ${contactId}: correct the email there.`;
     }
-    case 'contact_gone':
-      return `Join ${subject} is paid, but HubSpot is not told of it. HubSpot has no contact of this join, and without details none can be created. If it was deleted there, restore it, then: ${command}. Or name the contact that is the same person: ${operator('person merge', subject!, 'CONTACT')}`;
     case 'other_hubspot_account':
       return `HUBSPOT_ACCESS_TOKEN is of the HubSpot account ${params.present}, and the contacts in this database are of account ${params.kept}. Nothing is done with contacts that are missing there, and none is created. Set the token of account ${params.kept}, and restart the servers. If the society has moved to account ${params.present}: ${command}`;
     case 'provider_trouble':
       return `${params.text}${remedySentence(remedy)}`;
-    case 'letter_refused':
-      return `A letter cannot be sent: ${params.cause}. ${command} shows which; after mending the cause, letters retry sends them.`;
     case 'background':
       return `In the background ${params.what}: ${params.cause} It is tried again; ${command} lists what differs.`;
     case 'event_given_up': {
@@ -100,8 +92,6 @@ export function noticeSentence(notice: Notice): string {
       return params.text;
     case 'unknown_documents':
       return `The storage has ${params.count} ${params.count === 1 ? 'document' : 'documents'} that this database does not know: was it restored from a backup? ${command}`;
-    case 'reconciliation':
-      return `Money and members differ in ${params.count} ${params.count === 1 ? 'place' : 'places'}: ${command}`;
     case 'guessing': {
       const { total, addresses, most, hash, limit } = params;
       const from = addresses === 1 ? '1 address' : `${addresses} addresses, ${most} of them from one`;

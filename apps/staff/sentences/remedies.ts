@@ -27,6 +27,20 @@ export function assignCommand(
   );
 }
 
+/** The commands of remedies that are about nothing in particular, or the text that says how it is done. */
+const commands = {
+  "refund in Stripe's dashboard": "in Stripe's dashboard, since no command gives back that alone",
+  'settle missing': operator('settle --missing'),
+  reconcile: operator('reconcile'),
+  doctor: operator('doctor'),
+  migrate: operator('migrate'),
+  'set up': operator('setup'),
+  'look at unknown documents': operator('documents unknown'),
+  'look at reports': operator('notices'),
+  'set document key': operator('rotate document-key'),
+  'look at what HubSpot refuses': operator('contacts failed'),
+} satisfies Partial<Record<Remedy['do'], string>>;
+
 /** Returns the command of a remedy, or a text that says how it is done. */
 export function commandOf(remedy: Remedy): string {
   switch (remedy.do) {
@@ -38,28 +52,16 @@ export function commandOf(remedy: Remedy): string {
         ...(types.includes('membership') ? [] : ['--no-membership']),
         ...(isIneligible ? ['--ineligible'] : []),
         ...(types.includes('membership_upgrade') ? ['--upgrade'] : []),
-        ...(items === 'all' || items.length > 0
-          ? [`--items ${items === 'all' ? items : items.join(',')}`]
-          : []),
+        ...(items === 'all' ? ['--items all'] : items.length > 0 ? [`--items ${items.join(',')}`] : []),
         ...(isTrial ? ['--dry-run'] : []),
       );
     }
     case 'refund payment':
       return operator('refund', remedy.intentId);
-    case "refund in Stripe's dashboard":
-      return "in Stripe's dashboard, since no command gives back that alone";
     case 'assign refund':
       return assignCommand(remedy.refund);
     case 'settle':
       return operator('settle', remedy.subject);
-    case 'settle missing':
-      return operator('settle --missing');
-    case 'reconcile':
-    case 'doctor':
-    case 'migrate':
-      return operator(remedy.do);
-    case 'set up':
-      return operator('setup');
     case 'reject finally':
       return operator('documents reject', remedy.uuid, '--reason', remedy.reason, '--final');
     case 'merge or keep apart': {
@@ -71,21 +73,11 @@ export function commandOf(remedy: Remedy): string {
       return operator('certificate', remedy.uuid, '--name "NAME" FILE.pdf');
     case 'read story':
       return operator('story', remedy.uuid);
-    case 'retry letters':
-      return operator('letters list');
-    case 'look at unknown documents':
-      return operator('documents unknown');
-    case 'look at reports':
-      return operator('notices');
-    case 'mint codes':
-      return operator('invitations mint');
-    case 'set document key':
-      return operator('rotate document-key');
     case 'retry at HubSpot':
       return operator('contacts retry', remedy.uuid ?? 'all');
-    case 'look at what HubSpot refuses':
-      return operator('contacts failed');
     case 'move to HubSpot account':
       return operator('contacts account', remedy.account);
+    default:
+      return commands[remedy.do];
   }
 }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import Fastify from 'fastify';
 import Stripe from 'stripe';
-import { commandNamed } from '../../../staff/command.ts';
-import { commands } from '../../../staff/commands.ts';
+import { runLone } from '../../../../tests/harness/runCommand.ts';
 import { readConfig } from '../../platform/config/config.ts';
 import type { Secrets } from '../../platform/config/secrets.ts';
 import { browserCookie } from '../../platform/http/browserCookie.ts';
@@ -103,14 +102,8 @@ const settings = (linkSecret: { LINK_SECRET?: string; LINK_SECRET_ALSO?: string 
   });
 
 async function rotate(t: TestContext, linkSecret: Parameters<typeof settings>[0], ...args: string[]) {
-  const { command, rest } = commandNamed(commands, ['rotate', ...args])!;
-  assert.ok('runAlone' in command);
-  const printed: string[] = [];
-  for (const name of ['log', 'error'] as const)
-    t.mock.method(console, name, (text: string) => printed.push(text));
-  const code = await command.runAlone(rest, settings(linkSecret));
-  t.mock.restoreAll();
-  return { code, printed: printed.join('\n') };
+  const { code, out } = await runLone(t, settings(linkSecret), 'rotate', args);
+  return { code, printed: out.trimEnd() };
 }
 
 test('staff are told the steps, each of which is a setting that is accepted', async (t) => {

@@ -7,8 +7,6 @@ import { lockHolder, waiting } from '../../../../tests/harness/locks.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../../tests/harness/testServer.ts';
-import { linksRevokeCommand } from '../../../staff/links.ts';
-import { personEraseCommand } from '../../../staff/privacy.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 import { PASS_EXPIRED, PASS_INVALID, sealedPasses } from '../../session/passes.ts';
@@ -294,7 +292,7 @@ test('staff revoke the links of a join; one that is made later opens it', async 
   const [old, device] = [tokenOf(uuid), server.client()];
   await sendCode(device, old);
   const [code] = await mailedCodes(uuid);
-  assert.equal((await runCommand(t, server, linksRevokeCommand, [uuid])).code, 0);
+  assert.equal((await runCommand(t, server, 'links revoke', [uuid])).code, 0);
   assert.equal((await open(device, old)).message, PASS_INVALID);
   assert.equal((await byCode(device, old, code!)).message, PASS_INVALID);
   const later = sealedPasses([await linkSecret()], deps.config.publicUrl, () => new Date(Date.now() + 1));
@@ -302,11 +300,11 @@ test('staff revoke the links of a join; one that is made later opens it', async 
   assert.equal((await open(device, token)).status, 200);
   assert.equal((await byCode(device, token, code!)).status, 400, 'its code went too');
   const nobody = '00000000-0000-4000-8000-000000000000';
-  assert.deepEqual(await runCommand(t, server, linksRevokeCommand, [nobody]), {
+  assert.deepEqual(await runCommand(t, server, 'links revoke', [nobody]), {
     out: `There is no join ${nobody}.\n`,
     code: 1,
   });
-  assert.equal((await runCommand(t, server, linksRevokeCommand, ['x'])).code, 2);
+  assert.equal((await runCommand(t, server, 'links revoke', ['x'])).code, 2);
 });
 
 async function linkSecret(): Promise<string> {
@@ -366,7 +364,7 @@ for (const [what, begin] of [
     const uuid = await begin(owner, email);
     const token = tokenOf(uuid);
     assert.equal((await open(owner, token)).status, 200);
-    assert.equal((await runCommand(t, server, personEraseCommand, [email, '--yes'])).code, 0);
+    assert.equal((await runCommand(t, server, 'person erase', [email, '--yes'])).code, 0);
     for (const client of [owner, server.client()]) {
       const { status, message } = await open(client, token);
       assert.deepEqual([status, message], [403, PASS_INVALID]);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
 import type { RefundedLine } from '#core/refunds.ts';
+import { endNotices } from '../../letters/tellStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
@@ -43,6 +44,7 @@ export async function sayWhatFor(
       .set({ lines: JSON.stringify(lines), assigned_at: sql`now()`, updated_at: sql`now()` })
       .where('uuid', '=', uuid)
       .execute();
+    await endNotices(trx, ['refund_elsewhere'], { about: { refund: uuid } });
     await recount(deps, trx, session, intentId);
     return assigned;
   });

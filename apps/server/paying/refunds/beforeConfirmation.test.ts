@@ -14,7 +14,6 @@ import {
   payOrder,
 } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { refundCommand } from '../../../staff/refunds.ts';
 import { catchUpOnEvents } from '../../books/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
 import { confirmPayment } from '../confirmPayment.ts';
@@ -70,7 +69,7 @@ test('the refund of a payment that nobody has reported yet is planned, and not s
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
-  const { out } = await runCommand(t, server, refundCommand, [uuid, '--dry-run']);
+  const { out } = await runCommand(t, server, 'refund', [uuid, '--dry-run']);
   assert.match(out, /\$65\.00 {2}Membership/);
 });
 
@@ -78,6 +77,6 @@ test('a refund of what was not bought does not say that nothing is left of the j
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
     personalEmail: 'left.over@example.com',
   });
-  const { out } = await runCommand(t, server, refundCommand, [uuid, '--no-membership', '--upgrade']);
+  const { out } = await runCommand(t, server, 'refund', [uuid, '--no-membership', '--upgrade']);
   assert.doesNotMatch(out, /nothing is left/, out);
 });

@@ -8,7 +8,6 @@ import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { refundCommand } from '../../../staff/refunds.ts';
 import { readLedger } from '../../books/readLedger.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { sweepRefunds } from '../../books/sweep.ts';
@@ -32,7 +31,7 @@ for (const parts of [[6500], [6500, 1200]])
       await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: product(number) } });
     const { intentId } = await payOrder(server, client, uuid);
     await server.stripeControl('refunds', { answer: 'refused' });
-    const { out } = await runCommand(t, server, refundCommand, [uuid, '--items', '30']);
+    const { out } = await runCommand(t, server, 'refund', [uuid, '--items', '30']);
     assert.match(out, /\$77\.00 stays due/);
     await server.stripeControl('refunds', { answer: 'succeeded' });
     for (const amount of parts) {
@@ -105,7 +104,7 @@ async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   const dropped = (await noticesOf(server, uuid)).find((notice) => notice.includes('is not made, because'));
   assert.ok(dropped);
   const [, args] = /operator -- refund (.*)$/.exec(dropped)!;
-  const { code, out } = await runCommand(t, server, refundCommand, args!.split(' '));
+  const { code, out } = await runCommand(t, server, 'refund', args!.split(' '));
   assert.equal(code, 0, out);
   return `${dropped}\n→ ${out}`;
 }

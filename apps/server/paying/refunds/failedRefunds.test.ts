@@ -17,8 +17,6 @@ import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
-import { refundCommand } from '../../../staff/refunds.ts';
-import { settleCommand } from '../../../staff/settlement.ts';
 import { confirmPayment } from '../confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
@@ -93,7 +91,7 @@ test('a failed refund of who has joined anew leads staff to give back the member
   assert.equal(difference?.kind, 'paid_anew');
   assert.match(difference.text, /\$65\.00/, difference.text);
   const args = difference.repair.replace('npm run operator -- refund ', '').split(' ');
-  await runCommand(t, server, refundCommand, args);
+  await runCommand(t, server, 'refund', args);
   const { body } = await server.stripe('GET', `/v1/charges/${await chargeOf(server, intentId)}`);
   assert.equal((body as unknown as { amount_refunded: number }).amount_refunded, 6500, difference.repair);
   assert.deepEqual(await differencesOf(server, intentId), []);
@@ -105,7 +103,7 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
   await followPayment(server.deps, intentId);
   for (const { text, repair } of await differencesOf(server, intentId)) {
     assert.match(repair, / settle /);
-    await runCommand(t, server, settleCommand, [intentId]);
+    await runCommand(t, server, 'settle', [intentId]);
     const after = await differencesOf(server, intentId);
     assert.ok(
       !after.some((one) => one.text === text),
@@ -174,7 +172,7 @@ test('of a join whose second payment came back from the bank, refund does not sa
     (await noticesOf(server, uuid)).at(-1),
     `The refund of $65.00 of payment ${id} failed: the money is with us again. To decide it again: npm run operator -- refund ${id}`,
   );
-  const { out } = await runCommand(t, server, refundCommand, [uuid]);
+  const { out } = await runCommand(t, server, 'refund', [uuid]);
   assert.doesNotMatch(out, /nothing was paid/);
 });
 
@@ -191,7 +189,7 @@ test('whose refund less the processing fee failed after they had joined anew get
   const [difference, ...more] = await differencesOf(server, first.intentId);
   assert.deepEqual([difference?.kind, more], ['paid_anew', []]);
   const [, args] = /operator -- refund (.*)$/.exec(difference!.repair)!;
-  const { code, out } = await runCommand(t, server, refundCommand, args!.split(' '));
+  const { code, out } = await runCommand(t, server, 'refund', args!.split(' '));
   assert.equal(code, 0, out);
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${first.intentId}`);
   const made = (body as unknown as { data: { amount: number; status: string }[] }).data;
@@ -213,14 +211,14 @@ for (const failing of [9000, 1700])
     const { uuid, intentId } = await undergraduate(server);
     await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true });
     // Refunds all that is left: the fee ($5.00) and the pin ($12.00).
-    await runCommand(t, server, refundCommand, [intentId]);
+    await runCommand(t, server, 'refund', [intentId]);
     const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
     const made = (body as unknown as { data: { id: string; amount: number }[] }).data;
     assert.deepEqual(made.map(({ amount }) => amount).sort(), [1700, 9000]);
     const { id } = made.find(({ amount }) => amount === failing)!;
     await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
     await followPayment(server.deps, intentId);
-    const { code, out } = await runCommand(t, server, refundCommand, await refundArgs(uuid, ' failed'));
+    const { code, out } = await runCommand(t, server, 'refund', await refundArgs(uuid, ' failed'));
     assert.equal(code, 0, out);
     assert.deepEqual(await atStripe(server, intentId), [failing, 1700, 9000]);
   });
@@ -229,11 +227,11 @@ test('the command of a dropped refund of the rest gives back what is still left 
   const { uuid, intentId } = await undergraduate(server);
   await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true });
   await server.stripeControl('refunds', { answer: 'refused' });
-  await runCommand(t, server, refundCommand, [intentId]);
+  await runCommand(t, server, 'refund', [intentId]);
   await server.stripeControl('refunds', { answer: 'succeeded' });
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
   await followPayment(server.deps, intentId);
-  const { code, out } = await runCommand(t, server, refundCommand, await refundArgs(uuid, 'is not made'));
+  const { code, out } = await runCommand(t, server, 'refund', await refundArgs(uuid, 'is not made'));
   assert.equal(code, 0, out);
   assert.deepEqual(await atStripe(server, intentId), [1600, 100, 9000]);
 });

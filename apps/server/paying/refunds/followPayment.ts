@@ -18,7 +18,7 @@ import {
 import type { Remedy } from '#core/remedy.ts';
 import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
 import { dueLetters, dueSecondPayment } from '../../letters/dueLetters.ts';
-import { tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../../platform/database/types.ts';
@@ -166,8 +166,9 @@ export async function recount(
         .set({ lines: refund.lines && JSON.stringify(refund.lines) })
         .where('uuid', '=', refund.uuid)
         .execute();
-    if ((isOther || made.includes(refund.uuid)) && counts(refund))
-      await tellStaff(trx, refundElsewhere(order, session.uuid, refund));
+    if (!isOther && !made.includes(refund.uuid)) continue;
+    await endNotices(trx, ['refund_elsewhere'], { about: { refund: refund.uuid } });
+    if (counts(refund)) await tellStaff(trx, refundElsewhere(order, session.uuid, refund));
   }
   await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
   await tellHubspot(trx, session.uuid);
@@ -189,6 +190,7 @@ function refundElsewhere(
     kind: 'refund_elsewhere',
     subject,
     params: {
+      refund: uuid,
       intentId,
       amountCents,
       isDispute,
@@ -225,13 +227,6 @@ async function takeIn(
       ? await madeInItsPlace(trx, intentId, amountCents)
       : undefined) ??
     (await decidedBefore(trx, intentId, refund));
-  if (refusal !== null && known?.refusal !== refusal)
-    await tellStaff(trx, {
-      kind: 'refund_waits',
-      subject: sessionUuid,
-      params: { intentId, amountCents, refusal },
-      remedy: { do: 'reconcile' },
-    });
   if (known) {
     await trx
       .updateTable('refund')

@@ -3,7 +3,7 @@ import type { Decided } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import { dueSecondPayment } from '../../letters/dueLetters.ts';
-import { tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../../providers/stripe/failures.ts';
@@ -46,6 +46,11 @@ export async function promiseRefund(
     })
     .returning('uuid')
     .executeTakeFirstOrThrow();
+  const { intentId, amountCents } = refund;
+  await endNotices(trx, ['refund_refused', 'refund_failed', 'refund_dropped'], {
+    about: { intentId, amountCents },
+  });
+  await endNotices(trx, ['duplicate_payment'], { about: { intentId, isMadeAgain: true } });
   return uuid;
 }
 
@@ -88,7 +93,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
       });
     } catch (error) {
       if (error instanceof RefundRefused && error.isFinal) await refuse(deps, intentId, refund, error);
-      else if (error instanceof RefundRefused) await leaveDue(deps, refund, error);
+      else if (error instanceof RefundRefused) await countAttempt(deps, refund, error.message);
       else {
         if (error instanceof ProviderFailed) await countAttempt(deps, refund, null);
         throw error;
@@ -195,18 +200,6 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       params: { intentId, amountCents: refund.amount_cents, refusal: error.message },
       remedy: await toDecideAgain(trx, refund.uuid),
     });
-  });
-}
-
-/** Counts the attempt and leaves the refund due. Staff get one notice for each reason, however many refunds it affects. */
-async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
-  await countAttempt(deps, refund, message);
-  const params = { refusal: message };
-  await tellStaff(deps.database, {
-    kind: 'refunds_due',
-    subject: null,
-    params,
-    remedy: { do: 'reconcile' },
   });
 }
 

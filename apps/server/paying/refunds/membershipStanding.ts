@@ -4,7 +4,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { giveBack } from '#core/remedy.ts';
 import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
 import { dueAgain } from '../../letters/dueLetters.ts';
-import { tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { alikeTo } from '../../session/alike.ts';
 import { baseFacts, forgetStatus } from '../../session/members.ts';
@@ -53,6 +53,7 @@ export async function bringStanding(
   await tellHubspot(trx, session.uuid);
   const { type } = membership;
   const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
+  await endNotices(trx, ['standing', 'back_again'], { about: { intentId } });
   await tellStaff(trx, {
     kind: 'standing',
     subject: session.uuid,

@@ -9,8 +9,6 @@ import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
-import type { Command } from '../../../staff/command.ts';
-import { refundAssignCommand, refundCommand } from '../../../staff/refunds.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { confirmPayment } from '../confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
@@ -20,7 +18,7 @@ const server = await sharedServer();
 
 /** Tests that an upgrade by link counts as an upgrade, although it has a join of its own and a payment of the kind `join`. */
 
-const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+const run = (t: TestContext, command: string, ...args: string[]) => runCommand(t, server, command, args);
 /** The product number of the upgrade of the undergraduate programme, which has a processing fee. */
 const UNDERGRADUATE_UPGRADE = 11;
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
@@ -31,13 +29,13 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
     productId: UNDERGRADUATE_UPGRADE,
     items: [PIN],
   });
-  const without = await run(t, refundCommand, uuid, '--ineligible');
+  const without = await run(t, 'refund', uuid, '--ineligible');
   assert.equal(
     without.out,
-    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. To give it back: --upgrade.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
+    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. It goes back only if it is asked for.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
   );
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
-  const asked = await run(t, refundCommand, uuid, '--ineligible', '--upgrade');
+  const asked = await run(t, 'refund', uuid, '--ineligible', '--upgrade');
   assert.equal(
     asked.out,
     `$55.00  Distinguished Member upgrade  (${intentId})\n$55.00 goes back.\n`,
@@ -59,12 +57,12 @@ test('a refund of an upgrade by link from the dashboard is read without a fee, a
   const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
-  const asMembership = await run(t, refundAssignCommand, body.id, '--membership');
+  const asMembership = await run(t, 'refund assign', body.id, '--membership');
   assert.deepEqual(
     [asMembership.code, asMembership.out],
     [1, 'Nothing of that is in this payment, or it has gone back already.\n'],
   );
-  assert.equal((await run(t, refundAssignCommand, body.id, '--upgrade')).code, 0);
+  assert.equal((await run(t, 'refund assign', body.id, '--upgrade')).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
 });
 

@@ -22,8 +22,6 @@ import {
   reportPayment,
 } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { ordersShipCommand } from '../../../staff/orders.ts';
-import { personEraseCommand } from '../../../staff/privacy.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { lookAtContacts } from '../../crm/followContacts.ts';
 import { moveContacts } from '../../crm/followMerges.ts';
@@ -107,7 +105,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     insert into card_failure (charge_id, session_uuid, address_hash)
     select 'ch_declined', uuid, address_hash from join_session where uuid = ${uuid}`.execute(deps.database);
   const note = `left with ${person.firstName}`;
-  assert.equal((await runCommand(t, server, ordersShipCommand, [uuid, '--note', note])).code, 0);
+  assert.equal((await runCommand(t, server, 'orders ship', [uuid, '--note', note])).code, 0);
   await sendDue(deps, deps.config.mail!);
   await writeNotice(server, `${person.firstName} ${person.lastName} <${person.personalEmail}>`);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
@@ -118,7 +116,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   );
   const customer = kept[0]!.id;
 
-  const refused = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--yes']);
+  const refused = await runCommand(t, server, 'person erase', [person.personalEmail, '--yes']);
   assert.deepEqual(
     [refused.code, refused.out],
     [1, `Join ${uuid} is not erased: its transcript waits for a decision.\n`],
@@ -135,19 +133,19 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   const before = await naming();
   for (const table of ['card_failure', 'pass', 'upload_link']) assert.ok(before.has(table), table);
 
-  const shown = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--dry-run']);
+  const shown = await runCommand(t, server, 'person erase', [person.personalEmail, '--dry-run']);
   assert.equal(shown.code, 0);
   assert.ok(
     shown.out.includes(uuid) && (await placesOf(texts)).length > 15,
     'shown alone, it changes nothing',
   );
-  const asked = await runCommand(t, server, personEraseCommand, [person.personalEmail]);
+  const asked = await runCommand(t, server, 'person erase', [person.personalEmail]);
   assert.deepEqual([asked.code, /Nothing was erased/.test(asked.out)], [1, true]);
 
   const folder = mkdtempSync(join(tmpdir(), 'induct-erase-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const to = join(folder, 'receipt.txt');
-  const { code, out } = await runCommand(t, server, personEraseCommand, [
+  const { code, out } = await runCommand(t, server, 'person erase', [
     ` ${person.personalEmail.toUpperCase()}`,
     '--yes',
     '--hubspot',
@@ -200,7 +198,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);
   assert.equal((await client.call('getWelcome', { params })).status, 404);
 
-  const second = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--yes']);
+  const second = await runCommand(t, server, 'person erase', [person.personalEmail, '--yes']);
   assert.deepEqual(
     [second.code, /^Erased already, at 20.*Z\. Nothing is left of them here\.$/m.test(second.out)],
     [0, true],
@@ -301,14 +299,14 @@ test('of a person with a correction and a chain of merges nothing is left, by wh
     emails = await plant(mark);
     assert.ok((await placesOf([mark])).length > 40, 'it is everywhere before');
     // Whoever has the code can type any email: it leads to the join alone, and the contact is named.
-    const typed = await runCommand(t, server, personEraseCommand, [`${mark}-left@example.com`, '--dry-run']);
+    const typed = await runCommand(t, server, 'person erase', [`${mark}-left@example.com`, '--dry-run']);
     assert.match(typed.out, /^join .*\nstays: contact \d+, which a join names/m);
-    const { code, out } = await runCommand(t, server, personEraseCommand, [emails[number]!, '--yes']);
+    const { code, out } = await runCommand(t, server, 'person erase', [emails[number]!, '--yes']);
     assert.equal(code, 0, out);
     assert.deepEqual(await placesOf([mark]), [], emails[number]!);
     for (const email of emails)
       assert.match(
-        (await runCommand(t, server, personEraseCommand, [email, '--yes'])).out,
+        (await runCommand(t, server, 'person erase', [email, '--yes'])).out,
         /^Erased already/,
         email,
       );
@@ -319,11 +317,11 @@ test('a backup from before corrections and merges is erased again by the journal
   const mark = 'zqbackupx';
   const restore: (() => Promise<void>)[] = [];
   const emails = await plant(mark, async () => void restore.push(await dump(server)));
-  assert.equal((await runCommand(t, server, personEraseCommand, [emails.at(-1)!, '--yes'])).code, 0);
+  assert.equal((await runCommand(t, server, 'person erase', [emails.at(-1)!, '--yes'])).code, 0);
   assert.ok(!readFileSync(journalPath(deps), 'utf8').includes('zq'));
   await restore[0]!();
   assert.ok((await placesOf([mark])).length > 30, 'it is there again');
-  const { code, out } = await runCommand(t, server, personEraseCommand, ['--again']);
+  const { code, out } = await runCommand(t, server, 'person erase', ['--again']);
   assert.equal(code, 0, out);
   assert.deepEqual(await placesOf([mark]), []);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { requireSameAccount } from '../../crm/account.ts';
 import { tellingHubspotNothing } from '../../crm/fence.ts';
@@ -7,6 +8,7 @@ import type { HubspotClient } from '../../crm/hubspot/client.ts';
 import { findNotes, findUnnotedFiles } from '../../documents/attachDocuments.ts';
 import { cancelIntent } from '../../paying/cancelIntent.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import { Changed } from '../../platform/failed.ts';
 import { chainOf } from '../../session/alike.ts';
 import { mailboxKey } from '../../session/mailboxKey.ts';
 import type { Deps } from '../deps.ts';
@@ -16,6 +18,7 @@ import { emailHasher, findPerson, isOfAnother, type Person } from './findPerson.
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
+import { type ErasurePlan, planOf } from './planErasure.ts';
 import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
@@ -36,32 +39,29 @@ export interface PersonErased extends Erased {
 }
 
 /**
- * Erases a person in three places. Each step is safe to repeat. Nothing else is sent to HubSpot meanwhile.
+ * Erases a person, as staff have seen it in `seen` ({@link planOf}), in three places. Each step is safe to repeat. Nothing else is
+ * sent to HubSpot meanwhile.
  * - In HubSpot, first, if `hubspot` is given: a refusal there must leave everything unchanged.
  * - At Stripe.
  * - Here, in one transaction.
- * Throws {@link StillTelling}, and erases nothing, if running requests to HubSpot do not end in time; {@link StoppedErasing} for
- * any later error.
+ * Throws, and erases nothing, {@link StillTelling} if running requests to HubSpot do not end in time, and {@link Changed} if
+ * something else would go or stay than was seen; {@link StoppedErasing} for any later error.
  */
 export async function erasePerson(
   deps: Deps,
-  person: Person,
+  seen: ErasurePlan,
   { hubspot = null }: { hubspot?: HubspotClient | null } = {},
 ): Promise<PersonErased> {
-  return tellingHubspotNothing(deps.database, () => eraseNow(deps, person, hubspot));
+  return tellingHubspotNothing(deps.database, () => eraseNow(deps, seen, hubspot));
 }
 
-async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
+async function eraseNow(deps: Deps, seen: ErasurePlan, hubspot: HubspotClient | null): Promise<PersonErased> {
+  const person = await findPerson(deps, seen.person.email);
+  const now = await planOf(deps, person, seen.isAsked);
+  if (!isDeepStrictEqual(shownOf(now), shownOf(seen)))
+    throw new Changed('What would be erased has changed since it was shown, so nothing was.', now);
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // Finds the person's data once more. Since the data were shown to staff, joins may have created contacts in HubSpot, and
-    // retention may have stored file ids.
-    const found = await findPerson(deps, shown.email);
-    const { joins } = found;
-    const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
-    if (begun.length > 0)
-      throw new NotErasable(`This person has begun joins that were not shown: ${begun.join(', ')}.`);
-    const person = { ...found, joins: shown.joins };
     await prepare(deps, person.joins);
     let othersAtHubspot: string[] = [];
     if (hubspot) {
@@ -82,6 +82,20 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
   } catch (error) {
     throw new StoppedErasing(error, progress);
   }
+}
+
+/**
+ * What of a plan staff have agreed to. Contacts count by their persons: one that a join has made at HubSpot since then goes with its
+ * join.
+ */
+function shownOf({ person: { joins, persons, others, ofOthers }, unsent }: ErasurePlan) {
+  return {
+    joins: joins.toSorted(),
+    persons: persons.toSorted(),
+    others: others.toSorted(),
+    ofOthers,
+    unsent,
+  };
 }
 
 async function eraseHere(

@@ -7,14 +7,13 @@ import { toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { personEraseCommand } from '../../../staff/privacy.ts';
 
 /** Tests what an erasure leaves of the contacts in the mirror. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
 async function erase(t: TestContext, email: string): Promise<void> {
-  const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes']);
+  const { code, out } = await runCommand(t, server, 'person erase', [email, '--yes']);
   assert.equal(code, 0, out);
 }
 
@@ -69,7 +68,7 @@ test('a contact of another person stays in HubSpot where the email is an additio
       primaryObjectId,
       objectIdToMerge,
     });
-    const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--hubspot', '--yes']);
+    const { code, out } = await runCommand(t, server, 'person erase', [email, '--hubspot', '--yes']);
     assert.equal(code, 0, out);
     assert.match(out, /^At HubSpot: 0 contacts and 0 files\.$/m);
     assert.match(

@@ -10,9 +10,6 @@ import { openIntent, orderingJoin, paidJoin, payOrder } from '../../../../tests/
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
-import { ordersShipCommand } from '../../../staff/orders.ts';
-import { personExportCommand } from '../../../staff/privacy.ts';
-import { refundCommand } from '../../../staff/refunds.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
@@ -28,13 +25,13 @@ test('an export has every kind of row about a person and of nobody else, and no 
   await payOrder(server, client, uuid);
   await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
   await postPdf(client, '/api/public/upload-resume', { contactId: id });
-  await runCommand(t, server, ordersShipCommand, [uuid]);
-  await runCommand(t, server, refundCommand, [uuid, '--no-membership', '--items', '30']);
+  await runCommand(t, server, 'orders ship', [uuid]);
+  await runCommand(t, server, 'refund', [uuid, '--no-membership', '--items', '30']);
   const stranger = await paidJoin(server, server.client(), 'HONOR102', {
     personalEmail: 'other@example.com',
   });
   await postPdf(server.client(), '/api/public/upload-resume', { contactId: '102' });
-  await runCommand(t, server, refundCommand, [stranger.uuid]);
+  await runCommand(t, server, 'refund', [stranger.uuid]);
   await client.call('createUploadLink', { params });
   const token = new URL(deps.passes.address(uuid)).hash.slice(1);
   await client.call('sendPassCode', { body: { token } });
@@ -53,7 +50,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
     await statement.execute(deps.database);
 
   const to = temporaryFolder(t);
-  const { code, out } = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  const { code, out } = await runCommand(t, server, 'person export', [email, '--to', to]);
   assert.deepEqual([code, / and 2 of 2 documents\. /.test(out)], [0, true], out);
   const text = readFileSync(join(to, 'data.json'), 'utf8');
   for (const other of [stranger.uuid, stranger.intentId, 'other@example.com', '"contact_id": "102"'])
@@ -91,7 +88,7 @@ test('an export has every kind of row about a person and of nobody else, and no 
 
   // Retention has removed the files.
   await sql`update document set removed_at = now()`.execute(deps.database);
-  const later = await runCommand(t, server, personExportCommand, [email, '--to', temporaryFolder(t)]);
+  const later = await runCommand(t, server, 'person export', [email, '--to', temporaryFolder(t)]);
   assert.deepEqual([later.code, / and 0 of 0 documents\. /.test(later.out)], [0, true], later.out);
 });
 
@@ -101,7 +98,7 @@ test('a contact with another email that a join names is told as not exported, an
   await deps.contacts.refresh(id);
   await orderingJoin(server.client(), 'NAMESANOTHER1', { personalEmail: email });
   const to = temporaryFolder(t);
-  const { out } = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  const { out } = await runCommand(t, server, 'person export', [email, '--to', to]);
   assert.match(
     out,
     new RegExp(`^Not in it: contact ${id}, which a join names and which has another email`, 'm'),

@@ -12,9 +12,6 @@ import { all, retentionOn } from '../../../../tests/harness/retention.ts';
 import { orderingJoin } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { correctCommand, mergeCommand, unmergeCommand } from '../../../staff/people.ts';
-import { personEraseCommand, personExportCommand } from '../../../staff/privacy.ts';
-import { settleCommand } from '../../../staff/settlement.ts';
 
 /** Erasure, export and retention of persons who had other emails before, shared one, or were merged and parted. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -23,12 +20,12 @@ const { database } = deps;
 const { age, forgetAll, rowOf } = retentionOn(server);
 const { invited, lettersTo, mail, paid, personOf, run } = identityOn(server);
 
-const erase = (t: TestContext, email: string) => run(t, personEraseCommand, email, '--yes');
+const erase = (t: TestContext, email: string) => run(t, 'person erase', email, '--yes');
 const isErased = async (uuid: string) => (await rowOf(uuid))?.erased_at !== null;
 
 async function exported(t: TestContext, email: string): Promise<string> {
   const to = join(temporaryFolder(t), 'export');
-  await run(t, personExportCommand, email, '--to', to);
+  await run(t, 'person export', email, '--to', to);
   return readFileSync(join(to, 'data.json'), 'utf8');
 }
 
@@ -36,7 +33,7 @@ test('the removal of a join that was left behind undoes no correction of the pai
   const typed = { personalEmail: 'left.typo@example.com', firstName: 'Sma' };
   const left = await orderingJoin(server.client(), 'HONOR101', typed);
   const { uuid } = await paid(typed, 'HONOR101');
-  await run(t, correctCommand, uuid, '--email', 'left.right@example.com', '--first-name', 'Sam');
+  await run(t, 'person correct', uuid, '--email', 'left.right@example.com', '--first-name', 'Sam');
   await deliver(server);
   await mail();
   changeSociety(t, server, all);
@@ -61,13 +58,13 @@ test('of who was corrected by staff and by themselves, and merged, nothing is le
   await deliver(server);
   const restore = await dump(server);
   const change = ['--email', 'quillsecond@example.com', '--last-name', 'Quillnew'];
-  await run(t, correctCommand, first.uuid, ...change, '--resend');
+  await run(t, 'person correct', first.uuid, ...change, '--resend');
   await deliver(server);
   const body = { email: 'quillthird@example.com' };
   const { status } = await first.client.call('correctEmail', { params: { uuid: first.uuid }, body });
   assert.equal(status, 200);
   await mail();
-  for (const { uuid } of [second, third]) await run(t, mergeCommand, uuid, first.uuid);
+  for (const { uuid } of [second, third]) await run(t, 'person merge', uuid, first.uuid);
   await deliver(server);
   await server.client().call('sendPassLinks', { body: { email: 'quillsecond@example.com' } });
   assert.ok((await placesIn(server, ['quill'])).length > 20, 'it is everywhere before');
@@ -75,7 +72,7 @@ test('of who was corrected by staff and by themselves, and merged, nothing is le
   assert.deepEqual(await placesIn(server, ['quill']), []);
   await restore();
   assert.ok((await placesIn(server, ['quill'])).length > 10, 'it is there again');
-  await run(t, personEraseCommand, '--again');
+  await run(t, 'person erase', '--again');
   assert.deepEqual(await placesIn(server, ['quill']), []);
 });
 
@@ -85,7 +82,7 @@ test('whom a code names is erased by the email that they first typed, with the o
   const { uuid } = await paid(person, code);
   await mail();
   await deliver(server);
-  await run(t, correctCommand, uuid, '--email', 'dornsecond@example.com', '--resend');
+  await run(t, 'person correct', uuid, '--email', 'dornsecond@example.com', '--resend');
   assert.equal((await lettersTo('dornsecond@example.com')).length, 1);
   await deliver(server);
   await deps.contacts.refresh(id);
@@ -100,7 +97,7 @@ test('of two who shared an email until one was corrected, each is exported and e
   const son = await paid({ personalEmail: shared, firstName: 'Brantley', address1: '5 Brant Street' });
   await mail();
   await deliver(server);
-  await run(t, correctCommand, son.uuid, '--email', own);
+  await run(t, 'person correct', son.uuid, '--email', own);
   await deliver(server);
   await mail();
   const [ofSon, ofMother] = [await exported(t, own), await exported(t, shared)];
@@ -108,7 +105,7 @@ test('of two who shared an email until one was corrected, each is exported and e
   for (const theirs of [mother.uuid, 'Mothera', '8 Mother Street'])
     assert.ok(!ofSon.includes(theirs), theirs);
   for (const theirs of ['Brantley', '5 Brant Street', own]) assert.ok(!ofMother.includes(theirs), theirs);
-  const shown = await run(t, personEraseCommand, shared, '--dry-run');
+  const shown = await run(t, 'person erase', shared, '--dry-run');
   assert.deepEqual([shown.includes(mother.uuid), shown.includes(son.uuid)], [true, false], shown);
   await erase(t, own);
   assert.deepEqual([await isErased(mother.uuid), await isErased(son.uuid)], [false, true]);
@@ -133,8 +130,8 @@ test('an email that staff gave to somebody by a slip gives its owner nothing of 
     [first, 'slip.first.right@example.com'],
     [second, 'slip.second.right@example.com'],
   ] as const) {
-    await run(t, correctCommand, uuid, '--email', theirs);
-    await run(t, correctCommand, uuid, '--email', email);
+    await run(t, 'person correct', uuid, '--email', theirs);
+    await run(t, 'person correct', uuid, '--email', email);
   }
   const data = await exported(t, theirs);
   assert.deepEqual([data.includes(owner.uuid), data.includes('9 First Street')], [true, false]);
@@ -149,10 +146,10 @@ test('of two who were merged and parted one is erased without a trace, and the o
   const alpha = await paid({ personalEmail: 'alpha@example.com', firstName: 'Alpha', lastName: 'Kept' });
   const beta = await paid({ personalEmail: 'velbeta@example.com', firstName: 'Velbeta', lastName: 'Velsix' });
   await deliver(server);
-  await run(t, mergeCommand, beta.uuid, alpha.uuid);
+  await run(t, 'person merge', beta.uuid, alpha.uuid);
   await deliver(server);
   await mail();
-  await run(t, unmergeCommand, beta.uuid);
+  await run(t, 'person unmerge', beta.uuid);
   await deliver(server);
   await erase(t, 'velbeta@example.com');
   assert.deepEqual([await isErased(alpha.uuid), await isErased(beta.uuid)], [false, true]);
@@ -174,11 +171,11 @@ test('a contact whose name in HubSpot has a bar for a middle name is found and e
 
 test('Stripe’s notes have nothing of who was corrected and erased, and no settling brings it back', async (t) => {
   const { uuid, intentId } = await paid({ personalEmail: 'wispfirst@example.com', firstName: 'Wispa' });
-  await run(t, correctCommand, uuid, '--email', 'wispsecond@example.com');
+  await run(t, 'person correct', uuid, '--email', 'wispsecond@example.com');
   await erase(t, 'wispsecond@example.com');
   const { metadata } = await deps.payments.retrieveIntent(intentId);
   assert.doesNotMatch(JSON.stringify(metadata), /wisp/i);
-  await run(t, settleCommand, '--missing');
+  await run(t, 'settle', '--missing');
   assert.equal(await isErased(uuid), true);
   assert.deepEqual(await placesIn(server, ['wispfirst', 'wispsecond', 'wispa']), []);
 });

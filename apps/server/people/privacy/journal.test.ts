@@ -11,7 +11,6 @@ import { details, openIntent, orderingJoin, paidJoin } from '../../../../tests/h
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
-import { personEraseCommand } from '../../../staff/privacy.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { cancelIntent } from '../../paying/cancelIntent.ts';
@@ -21,7 +20,7 @@ import { journalPath } from './journal.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
-const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, personEraseCommand, args);
+const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, 'person erase', args);
 const joinsLike = async (uuid: string) =>
   (
     await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(

@@ -20,7 +20,6 @@ import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
-import { personEraseCommand, personExportCommand } from '../../../staff/privacy.ts';
 import { attachDue } from '../../documents/attachDocuments.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
@@ -30,7 +29,7 @@ import { findPerson } from './findPerson.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
-const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, personEraseCommand, args);
+const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, 'person erase', args);
 const joinsLike = async (uuid: string) =>
   (
     await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(
@@ -53,7 +52,7 @@ test('an export has all of a person, their documents too, in files that only the
   form.append('file', new Blob([new Uint8Array(pdf())]), 'my transcript.pdf');
   await client.fetch(`/api/public/join-session/${uuid}/upload-transcript`, { method: 'POST', body: form });
   const to = join(temporaryFolder(t), 'new', 'folder');
-  const { code, out } = await runCommand(t, server, personExportCommand, [email.toUpperCase(), '--to', to]);
+  const { code, out } = await runCommand(t, server, 'person export', [email.toUpperCase(), '--to', to]);
   assert.equal(code, 0, out);
   assert.deepEqual(readdirSync(to).sort(), ['data.json', 'documents', 'index.html']);
   const [name, ...more] = readdirSync(join(to, 'documents'));
@@ -71,9 +70,9 @@ test('an export has all of a person, their documents too, in files that only the
   assert.ok(page.includes('&#60;b&#62;Ampersand') && !page.includes('<b>Amp'));
   assert.ok(Object.keys(JSON.parse(text).data).includes('What happened, step by step'));
 
-  const again = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  const again = await runCommand(t, server, 'person export', [email, '--to', to]);
   assert.deepEqual([again.code, again.out], [1, `${to} must be a new or an empty folder.\n`]);
-  const nobody = await runCommand(t, server, personExportCommand, [
+  const nobody = await runCommand(t, server, 'person export', [
     'nobody@example.com',
     '--to',
     temporaryFolder(t),
@@ -323,7 +322,7 @@ test('a notice about somebody whose email and name contain those of the erased s
   const person = { firstName: 'Ann', lastName: 'Lee', personalEmail: 'ann@example.com' };
   await orderingJoin(server.client(), undefined, person);
   const to = temporaryFolder(t);
-  await runCommand(t, server, personExportCommand, [person.personalEmail, '--to', to]);
+  await runCommand(t, server, 'person export', [person.personalEmail, '--to', to]);
   assert.doesNotMatch(readFileSync(join(to, 'data.json'), 'utf8'), /Leeds/);
   assert.equal((await erase(t, person.personalEmail, '--yes')).code, 0);
   assert.deepEqual(
@@ -407,7 +406,7 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   await payOrder(server, client, uuid);
 
   const to = temporaryFolder(t);
-  const { code, out } = await runCommand(t, server, personExportCommand, [slip, '--to', to]);
+  const { code, out } = await runCommand(t, server, 'person export', [slip, '--to', to]);
   assert.deepEqual([code, /Not in it: joins that have another email/.test(out)], [0, true]);
   const data = readFileSync(join(to, 'data.json'), 'utf8');
   for (const other of ['12 Oak Street', right, uuid, '4242']) assert.ok(!data.includes(other), other);

@@ -26,6 +26,11 @@ export async function planErasure(deps: Deps, email: string): Promise<ErasurePla
   const found = await findPerson(deps, email);
   const isAsked = await lookAtOthers(deps, found);
   const person = found.others.length > 0 && isAsked ? await findPerson(deps, email) : found;
+  return planOf(deps, person, isAsked);
+}
+
+/** As {@link planErasure}, for a person who was found, without asking HubSpot. */
+export async function planOf(deps: Deps, person: Person, isAsked: boolean): Promise<ErasurePlan> {
   return {
     person,
     isAsked,

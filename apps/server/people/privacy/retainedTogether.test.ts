@@ -10,8 +10,6 @@ import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
-import { documentsAcceptCommand, documentsRejectCommand } from '../../../staff/documents.ts';
-import { ordersShipCommand } from '../../../staff/orders.ts';
 import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 
@@ -41,7 +39,7 @@ for (const [contact, code, productId, paid] of [
     await tellHubspot(deps.database, later.uuid);
     await deliver(server);
     assert.equal((await atHubspot(server, id, 'amount_paid')).amount_paid, paid);
-    await runCommand(t, server, ordersShipCommand, [later.uuid]);
+    await runCommand(t, server, 'orders ship', [later.uuid]);
     await age(later.uuid, 401);
     assert.deepEqual(await forgetAll(), { ...none, paid: 2 });
   });
@@ -64,7 +62,7 @@ for (const waits of ['membership', 'upgrade by link'] as const)
       const upgrade = await upgradeByLink(server, contact_id!);
       const [waiting, other] = waits === 'membership' ? [base, upgrade] : [upgrade, base];
       const ship = async (one: { uuid: string }) =>
-        assert.equal((await runCommand(t, server, ordersShipCommand, [one.uuid])).code, 0);
+        assert.equal((await runCommand(t, server, 'orders ship', [one.uuid])).code, 0);
       const dispute = (standing: 'open' | null) =>
         sql`update payment set dispute = ${standing} where intent_id = ${waiting.intentId}`.execute(
           deps.database,
@@ -87,7 +85,7 @@ test('a paid join stays when another one of its contact is disputed while it is 
     personalEmail: 'meanwhile@example.com',
   });
   const upgrade = await upgradeByLink(server, '102');
-  await runCommand(t, server, ordersShipCommand, [upgrade.uuid]);
+  await runCommand(t, server, 'orders ship', [upgrade.uuid]);
   for (const { uuid } of [base, upgrade]) await age(uuid, 401);
   changeSociety(t, server, all);
   const holder = await lockHolder(t, server);
@@ -121,7 +119,7 @@ for (const whose of ['was invited', 'the join created'])
     const upgrade = await upgradeByLink(server, id);
     await uploaded(client, uuid);
     const rejection = [uuid, '--reason', 'below-requirement', '--final'];
-    assert.equal((await runCommand(t, server, documentsRejectCommand, rejection)).code, 0);
+    assert.equal((await runCommand(t, server, 'documents reject', rejection)).code, 0);
     await failRefund(server, upgrade.intentId);
     await deliver(server);
     await deps.contacts.refresh(id);
@@ -143,7 +141,7 @@ test('who was rejected finally goes though the contact has joined again and hold
   const { uuid } = await paidJoin(server, client, 'HONOR103', { personalEmail: 'joined.again@example.com' });
   await uploaded(client, uuid);
   const rejection = [uuid, '--reason', 'below-requirement', '--final'];
-  assert.equal((await runCommand(t, server, documentsRejectCommand, rejection)).code, 0);
+  assert.equal((await runCommand(t, server, 'documents reject', rejection)).code, 0);
   await deliver(server);
   await paidJoin(server, server.client(), 'HONOR103', { personalEmail: 'joined.again@example.com' });
   await upgradeByLink(server, '103');
@@ -159,7 +157,7 @@ test('who was refunded on request is not kept as shortly as who was rejected fin
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'HONOR104', { personalEmail: 'on.request@example.com' });
   await uploaded(client, uuid);
-  assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 0);
+  assert.equal((await runCommand(t, server, 'documents accept', [uuid])).code, 0);
   await refundJoin(deps, uuid, everything);
   await deliver(server);
   await sql`update document set reviewed_at = now() - interval '41 days' where session_uuid = ${uuid}`.execute(

@@ -13,16 +13,22 @@ import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { charge } from '../../../../tests/harness/upgrades.ts';
-import { ordersShipCommand } from '../../../staff/orders.ts';
-import { personEraseCommand, retentionCommand } from '../../../staff/privacy.ts';
-import { refundCommand } from '../../../staff/refunds.ts';
 import { dueProofs } from '../../documents/review.ts';
 import { cancelIntent } from '../../paying/cancelIntent.ts';
 import { confirmPayment } from '../../paying/confirmPayment.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
+import type { Changed } from '../../platform/failed.ts';
 import { transitions } from '../../session/states.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
-import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
+import {
+  applyRetention,
+  forgetNightly,
+  overdue,
+  overview,
+  removeSeen,
+  type StageOverview,
+  stages,
+} from './retention.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -44,7 +50,7 @@ test('notices to staff go after their days, also those that name no join', async
     deps.database,
   );
   changeSociety(t, server, rule('  noticesDays: 100\n'));
-  const shown = await runCommand(t, server, retentionCommand, ['--dry-run']);
+  const shown = await runCommand(t, server, 'retention', ['--dry-run']);
   assert.match(shown.out, new RegExp(`notices: kept for 100 days, 1 over it\n  ${rows[0]!.id}\n`));
   assert.deepEqual(await applyRetention(deps), { ...none, notices: 1 });
   assert.deepEqual(await toldStaff(server), ['younger']);
@@ -63,7 +69,7 @@ test('abandoned joins go after their days, and none that is being paid', async (
     deps.database,
   );
   changeSociety(t, server, all);
-  const shown = await runCommand(t, server, retentionCommand, ['--dry-run']);
+  const shown = await runCommand(t, server, 'retention', ['--dry-run']);
   assert.match(shown.out, new RegExp(`abandoned: kept for 10 days, 1 over it\n  ${old}\n`));
   assert.ok(await rowOf(old!), 'shown alone, it changes nothing');
   assert.deepEqual(await applyRetention(deps), { ...none, abandoned: 1 });
@@ -72,6 +78,24 @@ test('abandoned joins go after their days, and none that is being paid', async (
   await sql`update join_session set updated_at = now() where uuid = any(${[young, intended]}::uuid[])`.execute(
     deps.database,
   );
+});
+
+test('what is over its time otherwise than it was shown is not removed, and what holds now is answered', async (t) => {
+  const [old, younger] = await Promise.all([orderingJoin(server.client()), orderingJoin(server.client())]);
+  changeSociety(t, server, all);
+  await age(old, 11);
+  const seen = await overview(deps);
+  await age(younger, 11);
+  await assert.rejects(removeSeen(deps, seen), (error: Changed<StageOverview[]>) => {
+    assert.deepEqual(
+      error.now.find(({ stage }) => stage === 'abandoned')!.ids.toSorted(),
+      [old, younger].toSorted(),
+    );
+    return true;
+  });
+  for (const uuid of [old, younger]) assert.ok(await rowOf(uuid));
+  const { counts, faults } = await removeSeen(deps, await overview(deps));
+  assert.deepEqual([counts, faults], [{ ...none, abandoned: 2 }, []]);
 });
 
 test('a join that its joiner goes on with while it is being removed stays, and Stripe hears nothing of it', async (t) => {
@@ -130,13 +154,13 @@ test('who paid for goods that were not sent keeps their address until they are s
   await refundJoin(deps, returned.uuid, everything);
   for (const { uuid } of [owed, returned]) await age(uuid, 401);
   changeSociety(t, server, all);
-  const shown = async () => (await runCommand(t, server, retentionCommand, ['--dry-run'])).out;
+  const shown = async () => (await runCommand(t, server, 'retention', ['--dry-run'])).out;
   const waits = '  1 more wait for goods to be sent: npm run operator -- orders list\n';
   assert.match(await shown(), new RegExp(`paid: .*, 1 over it\n  ${returned.uuid}\n${waits}`));
   assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
   assert.ok((await rowOf(returned.uuid))!.erased_at);
   assert.equal((await rowOf(owed.uuid))!.erased_at, null);
-  assert.equal((await runCommand(t, server, ordersShipCommand, [owed.uuid])).code, 0);
+  assert.equal((await runCommand(t, server, 'orders ship', [owed.uuid])).code, 0);
   assert.doesNotMatch(await shown(), /more wait/);
   assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
 });
@@ -157,7 +181,7 @@ for (const email of ['personalEmail', 'schoolEmail'] as const)
     const erased: string[] = [];
     t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
     const erase = async (whose: string) =>
-      (await runCommand(t, server, personEraseCommand, [whose, '--yes', '--hubspot'])).code;
+      (await runCommand(t, server, 'person erase', [whose, '--yes', '--hubspot'])).code;
     assert.deepEqual([await erase(other), erased], [0, []], "another person's erasure");
     assert.deepEqual([await erase(`attached.${email.toLowerCase()}@example.com`), erased], [0, ['77']]);
   });
@@ -233,7 +257,7 @@ test('a person whose transcript was not decided before the membership went back 
   const personalEmail = 'undecided.erased@example.com';
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail });
   await uploaded(client, uuid);
-  const erase = () => runCommand(t, server, personEraseCommand, [personalEmail, '--yes']);
+  const erase = () => runCommand(t, server, 'person erase', [personalEmail, '--yes']);
   assert.match((await erase()).out, /its transcript waits for a decision/);
   await refundJoin(deps, uuid, everything);
   assert.equal((await erase()).code, 0);
@@ -266,7 +290,7 @@ test('a document that cannot be removed holds up nothing else, and is tried agai
   assert.equal(await rowOf(abandoned), undefined);
   assert.deepEqual(warned.mock.calls[0]!.arguments[0], { ...none, abandoned: 1, documents: 1 });
 
-  const shown = await runCommand(t, server, retentionCommand, ['--yes']);
+  const shown = await runCommand(t, server, 'retention', ['--yes']);
   assert.equal(shown.code, 1);
   assert.match(
     shown.out,
@@ -358,7 +382,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
   const headers = { 'stripe-should-retry': 'false' };
   await server.stripeFault({ kind: 'status', status: 500, headers, method: 'POST', path, times: 100 });
   t.after(() => server.stripeFault(null));
-  const { code, out } = await runCommand(t, server, retentionCommand, ['--yes']);
+  const { code, out } = await runCommand(t, server, 'retention', ['--yes']);
   assert.match(out, /^Removed: .* 1 paid, .*\nStripe does not answer\. The servers tell it again/m);
   assert.equal(code, 1);
   assert.ok((await rowOf(uuid))!.erased_at);
@@ -412,7 +436,7 @@ test('a join that was not paid stays while money of it is with us, and goes once
   const client = server.client();
   const upgraded = await paidJoin(server, client);
   assert.equal((await charge(client, upgraded.uuid, upgraded.intentId)).data.status, 'succeeded');
-  assert.equal((await runCommand(t, server, ordersShipCommand, [upgraded.uuid])).code, 0);
+  assert.equal((await runCommand(t, server, 'orders ship', [upgraded.uuid])).code, 0);
   await sql`update payment set status = 'canceled', succeeded_at = null where intent_id = ${upgraded.intentId}`.execute(
     deps.database,
   );
@@ -427,7 +451,7 @@ test('a join that was not paid stays while money of it is with us, and goes once
   assert.deepEqual(await forgetAll(), none);
   assert.ok((await noticesOf(server, twice)).length > 0, 'staff have the command');
 
-  assert.equal((await runCommand(t, server, refundCommand, [intents[1]!.id])).code, 0);
+  assert.equal((await runCommand(t, server, 'refund', [intents[1]!.id])).code, 0);
   await sql`update membership set standing = 'void' where session_uuid = ${upgraded.uuid}`.execute(
     deps.database,
   );

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type BaseFacts, baseOf } from '#core/people.ts';
 import { isWaiting, listParcels, parcelOf } from '../../membership/orders.ts';
 import { repeat } from '../../platform/background.ts';
 import { postpone, takeTurn } from '../../platform/database/schedule.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import { Changed } from '../../platform/failed.ts';
+import { Refusal } from '../../platform/http/refusal.ts';
 import { goesBack } from '../../session/goesBack.ts';
 import { baseFacts, hasEnded } from '../../session/members.ts';
 import type { Deps } from '../deps.ts';
@@ -11,6 +14,7 @@ import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHasher } from './findPerson.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
+import { reasonOf } from './stoppedErasing.ts';
 import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
@@ -197,11 +201,49 @@ export class NotAllRemoved extends Error {
  * more. The caller must call {@link tellStripe} afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
+  return removeAll(deps, (stage) => overdue(deps, stage, most));
+}
+
+/**
+ * As {@link applyRetention}, for staff, who have seen in an {@link overview} what goes. Removes nothing, and throws {@link Changed}, if
+ * something else is past its retention now. Stripe is told what to forget. `faults` says what was not done, in sentences.
+ */
+export async function removeSeen(
+  deps: Deps,
+  seen: readonly StageOverview[],
+): Promise<{ counts: Record<Stage, number>; faults: string[] }> {
+  const now = await overview(deps);
+  if (!isDeepStrictEqual(idsByStage(now), idsByStage(seen)))
+    throw new Changed('What is over its time has changed since it was shown, so nothing was removed.', now);
+  const ids = idsByStage(seen);
+  const faults: string[] = [];
+  const counts = await removeAll(deps, async (stage) => ids[stage] ?? []).catch((error: unknown) => {
+    if (!(error instanceof NotAllRemoved)) throw error;
+    faults.push(error.message);
+    return error.counts;
+  });
+  try {
+    await tellStripe(deps);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    faults.push(`${reasonOf(error)} The servers tell it again what to forget of them.`);
+  }
+  return { counts, faults };
+}
+
+function idsByStage(all: readonly StageOverview[]): Partial<Record<Stage, string[]>> {
+  return Object.fromEntries(all.map(({ stage, ids }) => [stage, ids.toSorted()]));
+}
+
+async function removeAll(
+  deps: Deps,
+  idsIn: (stage: Stage) => Promise<readonly string[]>,
+): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
   const failures: unknown[] = [];
   for (const stage of stages) {
     const before = failures.length;
-    for (const id of await overdue(deps, stage, most)) {
+    for (const id of await idsIn(stage)) {
       try {
         if (await remove(deps, id, stage)) counts[stage]++;
       } catch (error) {

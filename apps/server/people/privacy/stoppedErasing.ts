@@ -25,7 +25,7 @@ export class StoppedErasing extends Error {
   /** Sentences for staff: the reason, and what is erased and what is not. If the cause is unexpected, there is no reason. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
-    return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');
+    return [...(reason === null ? [] : [reason]), standingOf(this)].join(' ');
   }
 
   /** Whether the cause is an unexpected error, which the caller should throw. */
@@ -51,7 +51,7 @@ export function reasonOf(cause: unknown): string | null {
   if (cause instanceof NotErasable) return cause.message;
   if (cause instanceof OtherAccount) return cause.message;
   if (cause instanceof CrmDenied)
-    return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out.';
+    return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot, and erase the person here alone.';
   if (cause instanceof CrmUnavailable) return `HubSpot cannot be reached: ${cause.message}.`;
   if (cause instanceof Refusal)
     return cause.status === 503 ? 'Stripe does not answer.' : `Stripe refuses it: ${cause.message}`;

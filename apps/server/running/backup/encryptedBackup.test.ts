@@ -9,7 +9,6 @@ import { pdf } from '../../../../tests/harness/documents.ts';
 import { lacksPostgres as skip } from '../../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
-import { backupCommand, restoreCommand } from '../../../staff/backup.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { openStorage } from '../../providers/storage/openStorage.ts';
 import { readManifest } from './manifest.ts';
@@ -57,7 +56,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
 }, async (t) => {
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
-  const saved = await run(t, backupCommand, [folder]);
+  const saved = await run(t, 'backup', [folder]);
   assert.equal(saved.code, 0, saved.out);
   assert.match(saved.out, / 1 of 1 documents; /);
   const saves = ['', '.envelope'].map((ending) => `${key}${ending}`);
@@ -68,7 +67,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
   }
   assert.equal((await readManifest(folder)).format, 5);
   const to = await elsewhere(t);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], { ...to, documentKeys: null });
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], { ...to, documentKeys: null });
   assert.equal(code, 0, out);
   assert.match(out, / 1 documents\.\n/);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
@@ -79,11 +78,11 @@ test('a backup that lacks the key saves the document and says that it could not 
 }, async (t) => {
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
-  const { code, out } = await run(t, backupCommand, [folder], { documentKeys: [NEW] });
+  const { code, out } = await run(t, 'backup', [folder], { documentKeys: [NEW] });
   assert.equal(code, 1);
   assert.match(out, new RegExp(`Document ${key} is saved, and was not compared: its key is neither`));
   const to = await elsewhere(t);
-  assert.equal((await run(t, restoreCommand, [folder, '--yes'], to)).code, 0);
+  assert.equal((await run(t, 'restore', [folder, '--yes'], to)).code, 0);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
 });
 
@@ -91,13 +90,13 @@ test('an encrypted document that is damaged, or has lost its envelope, is named'
   const { key } = await uploaded();
   const envelope = fileIn(installed.server.documents, `${key}.envelope`);
   appendFileSync(join(installed.server.documents, key), ' ');
-  const first = await run(t, backupCommand, [join(temporaryFolder(t), 'backup')]);
+  const first = await run(t, 'backup', [join(temporaryFolder(t), 'backup')]);
   assert.deepEqual([first.code, first.out.includes(`Document ${key} is damaged`)], [1, true]);
   const stored = fileIn(installed.server.documents, key);
   writeFileSync(join(installed.server.documents, key), stored.subarray(0, -1));
-  assert.equal((await run(t, backupCommand, [join(temporaryFolder(t), 'backup')])).code, 0);
+  assert.equal((await run(t, 'backup', [join(temporaryFolder(t), 'backup')])).code, 0);
   rmSync(join(installed.server.documents, `${key}.envelope`));
-  const second = await run(t, backupCommand, [join(temporaryFolder(t), 'backup')]);
+  const second = await run(t, 'backup', [join(temporaryFolder(t), 'backup')]);
   assert.deepEqual([second.code, second.out.includes(`Document ${key} is damaged`)], [1, true]);
   writeFileSync(join(installed.server.documents, `${key}.envelope`), envelope);
 });
@@ -105,10 +104,10 @@ test('an encrypted document that is damaged, or has lost its envelope, is named'
 test('a backup whose envelope was changed is not restored', { skip }, async (t) => {
   const { key } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
-  assert.equal((await run(t, backupCommand, [folder])).code, 0);
+  assert.equal((await run(t, 'backup', [folder])).code, 0);
   appendFileSync(join(folder, 'documents', `${key}.envelope`), ' ');
   const to = await elsewhere(t);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.deepEqual([code, /\.envelope of the backup was changed/.test(out)], [1, true], out);
   assert.equal(existsSync(to.folder), false);
 });
@@ -118,16 +117,16 @@ test('a restore leaves a document under a newer key, and makes good an envelope 
 }, async (t) => {
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
-  assert.equal((await run(t, backupCommand, [folder])).code, 0);
+  assert.equal((await run(t, 'backup', [folder])).code, 0);
   const where = { storage: installed.server.deps.config.storage };
   await (await storageWith([NEW, OLD])).encrypt(key, async () => {});
   const databaseUrl = await installed.postgres.emptyDatabase();
-  const kept = await run(t, restoreCommand, [folder, '--yes'], { databaseUrl, documentKeys: [NEW] });
+  const kept = await run(t, 'restore', [folder, '--yes'], { databaseUrl, documentKeys: [NEW] });
   assert.match(kept.out, / 0 documents were written/);
   assert.ok((await contentOf(key, [NEW], where)).equals(bytes));
   writeFileSync(join(installed.server.documents, `${key}.envelope`), 'nothing');
   const made = { databaseUrl: await installed.postgres.emptyDatabase(), documentKeys: [NEW, OLD] as const };
-  assert.match((await run(t, restoreCommand, [folder, '--yes'], made)).out, / 1 documents were written/);
+  assert.match((await run(t, 'restore', [folder, '--yes'], made)).out, / 1 documents were written/);
   assert.ok((await contentOf(key, [OLD], where)).equals(bytes));
 });
 
@@ -138,13 +137,13 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   installed.server.deps.storage = await storageWith(null);
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
-  assert.equal((await run(t, backupCommand, [folder])).code, 0);
+  assert.equal((await run(t, 'backup', [folder])).code, 0);
   installed.server.deps.storage = storage;
   const to = await elsewhere(t);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.equal(fileIn(to.folder, key).includes('%PDF'), false);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
   const again = { ...to, databaseUrl: await installed.postgres.emptyDatabase() };
-  assert.match((await run(t, restoreCommand, [folder, '--yes'], again)).out, / 0 documents were written/);
+  assert.match((await run(t, 'restore', [folder, '--yes'], again)).out, / 0 documents were written/);
 });

@@ -13,7 +13,6 @@ import {
 } from '../../../../tests/harness/backups.ts';
 import { lacksPostgres as skip } from '../../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
-import { backupCommand, restoreCommand } from '../../../staff/backup.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 
 const installed = serverOnInstalledPostgres();
@@ -46,7 +45,7 @@ async function madeDatabase(first: string): Promise<string> {
 /** Backs up a database that has no documents. Returns the backup's folder. */
 async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
   const folder = join(temporaryFolder(t), 'backup');
-  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  const { code, out } = await run(t, 'backup', [folder], { databaseUrl });
   assert.equal(code, 0, out);
   return folder;
 }
@@ -65,12 +64,12 @@ test('where a provider has schemas beside ours, ours alone is saved and restored
   const folder = await savedFrom(t, databaseUrl);
   const to = await elsewhere(t, installed);
   await asOfProvider(to.databaseUrl);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.deepEqual(await schemasOf(to.databaseUrl), ['auth', 'public']);
   assert.equal((await rowsOf(to.databaseUrl, 'select from auth.users')).length, 1);
   assert.equal(await joinsOf(to.databaseUrl), 1);
-  const again = await run(t, restoreCommand, [folder, '--yes'], to);
+  const again = await run(t, 'restore', [folder, '--yes'], to);
   assert.deepEqual(
     [again.code, /^The database is not empty \(schema public\)/.test(again.out)],
     [1, true],
@@ -106,7 +105,7 @@ test('tables in a schema of their own come back in it, and only where servers fi
   const folder = await savedFrom(t, databaseUrl);
   assert.equal(manifestOf(folder).schema, 'induct');
   const to = await elsewhere(t, installed);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.deepEqual(await schemasOf(to.databaseUrl), ['induct', 'public']);
   assert.equal((await rowsOf(to.databaseUrl, 'select from induct.join_session')).length, 1);
@@ -115,7 +114,7 @@ test('tables in a schema of their own come back in it, and only where servers fi
   const other = await elsewhere(t, installed);
   const name = new URL(other.databaseUrl).pathname.slice(1);
   await rowsOf(other.databaseUrl, `alter database ${name} set search_path = public`);
-  const refused = await run(t, restoreCommand, [folder, '--yes'], other);
+  const refused = await run(t, 'restore', [folder, '--yes'], other);
   assert.equal(refused.code, 1, refused.out);
   assert.match(refused.out, /^The tables of the backup are in the schema induct, and .* public first/);
   assert.deepEqual(await schemasOf(other.databaseUrl), ['public']);
@@ -129,7 +128,7 @@ test('the name of a schema may be any', { skip }, async (t) => {
   const folder = await savedFrom(t, databaseUrl);
   const to = await elsewhere(t, installed);
   await rowsOf(to.databaseUrl, lookFirst);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.deepEqual(await schemasOf(to.databaseUrl), [name, 'public']);
   assert.equal(await joinsOf(to.databaseUrl), 1);
@@ -139,7 +138,7 @@ test('a schema that only the restore made goes with a restore that fails', { ski
   const folder = await savedFrom(t, await madeDatabase('create schema induct'));
   const to = await elsewhere(t, installed);
   await failLate(to.databaseUrl);
-  const failed = await run(t, restoreCommand, [folder, '--yes'], to);
+  const failed = await run(t, 'restore', [folder, '--yes'], to);
   assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
   assert.deepEqual(await schemasOf(to.databaseUrl), ['public']);
 });
@@ -148,7 +147,7 @@ test('tables that are spread over two schemas are not saved in part', { skip }, 
   const databaseUrl = await madeDatabase('');
   await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
   const folder = join(temporaryFolder(t), 'backup');
-  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  const { code, out } = await run(t, 'backup', [folder], { databaseUrl });
   assert.deepEqual(
     [code, /^The tables of Induct are in more than one schema \(induct, public\)/.test(out)],
     [1, true],

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, mock, test } from 'node:test';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../../emulators/keys.ts';
 import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { Stopped } from '../../../staff/print.ts';
 import { setUp } from '../../../staff/setup.ts';
 import { stripeApiVersion } from '../../providers/stripe/account.ts';
 import { restrictedKeyPage } from '../../providers/stripe/permissions.ts';
@@ -31,15 +32,19 @@ async function run({
   agrees = true,
   isTrial = false,
   standIns = { stripe: false, hubspot: true },
+  config = server.deps.config,
 } = {}): Promise<{ status: 0 | 1; lines: string[] }> {
   const lines: string[] = [];
-  const status = await setUp(server.deps.config, {
-    agree: async () => agrees && !isTrial,
-    isTrial,
-    standIns,
-    say: (line) => lines.push(line),
-  });
-  return { status, lines };
+  const log = mock.method(console, 'log', (line: string) => void lines.push(line));
+  try {
+    const isDone = await setUp(config, { yes: agrees && !isTrial, 'dry-run': isTrial }, standIns);
+    return { status: isDone ? 0 : 1, lines };
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    return { status: 1, lines: [...lines, error.message] };
+  } finally {
+    log.mock.restore();
+  }
 }
 const one = (lines: readonly string[], pattern: RegExp): string => {
   const found = lines.filter((line) => pattern.test(line));
@@ -157,16 +162,7 @@ test('contact properties that HubSpot lacks are shown, and made when that is agr
 test('an address that Stripe cannot reach is told, and nothing is asked of the account', async () => {
   const { config } = server.deps;
   for (const publicUrl of ['http://127.0.0.1:3000', 'https://localhost:3000']) {
-    const lines: string[] = [];
-    const status = await setUp(
-      { ...config, publicUrl },
-      {
-        agree: async () => true,
-        isTrial: false,
-        standIns: { stripe: false, hubspot: true },
-        say: (line) => lines.push(line),
-      },
-    );
+    const { status, lines } = await run({ config: { ...config, publicUrl } });
     assert.equal(status, 1);
     one(lines, /^Stripe: by hand: Stripe cannot reach .* stripe listen --forward-to /);
     assert.deepEqual(await endpoints(), []);
@@ -174,12 +170,7 @@ test('an address that Stripe cannot reach is told, and nothing is asked of the a
 });
 
 test('a stand-in needs no setup', async () => {
-  const lines: string[] = [];
-  const status = await setUp(server.deps.config, {
-    agree: async () => true,
-    isTrial: false,
-    say: (line) => lines.push(line),
-  });
+  const { status, lines } = await run({ standIns: { stripe: true, hubspot: true } });
   assert.deepEqual([status, lines.at(-1)], [0, 'Everything is set up.']);
   assert.deepEqual(await endpoints(), []);
 });

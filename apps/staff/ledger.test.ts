@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { dump } from '../../../tests/harness/dump.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { changeSociety } from '../../tests/harness/changeSociety.ts';
+import { dump } from '../../tests/harness/dump.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
@@ -13,13 +13,11 @@ import {
   paidJoin,
   payByCard,
   payOrder,
-} from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { ledgerCommand } from '../../staff/ledger.ts';
-import { refundAssignCommand, refundCommand } from '../../staff/refunds.ts';
-import { confirmPayment } from '../paying/confirmPayment.ts';
-import { followPayment } from '../paying/refunds/followPayment.ts';
+} from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../server/paying/confirmPayment.ts';
+import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
 /** By how much Stripe's clock is behind ours (ms). */
 let behind = 0;
@@ -55,13 +53,7 @@ const balance = async () => {
 };
 
 async function ledger(t: TestContext, ...args: string[]) {
-  const { out, code } = await runCommand(t, server, ledgerCommand, [
-    '--from',
-    day(-1),
-    '--to',
-    day(1),
-    ...args,
-  ]);
+  const { out, code } = await runCommand(t, server, 'ledger', ['--from', day(-1), '--to', day(1), ...args]);
   return { out, code, lines: out.split('\r\n') };
 }
 
@@ -93,7 +85,7 @@ const entriesOf = (rows: Record<string, string>[], intentId: string) =>
 test('a join is booked line by line: what was sold, what it cost, what went back and what was kept', async (t) => {
   const { uuid, intentId, takeUpgrade } = await join(DONATION, PIN);
   await takeUpgrade();
-  await runCommand(t, server, refundCommand, [uuid, '--ineligible', '--items', '30']);
+  await runCommand(t, server, 'refund', [uuid, '--ineligible', '--items', '30']);
   const { out, code } = await ledger(t, '--csv');
   assert.equal(code, 0, out);
   const rows = readCsv(out);
@@ -166,7 +158,7 @@ test('an order is booked as it was paid, where one of the same amount was opened
 test('an upgrade by link is booked as an upgrade, and goes back without a fee that would be kept', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
   const { uuid, intentId } = await upgradeByLink(server, '101', { productId: 11 });
-  await runCommand(t, server, refundCommand, [uuid, '--ineligible', '--upgrade']);
+  await runCommand(t, server, 'refund', [uuid, '--ineligible', '--upgrade']);
   const booked = entriesOf(readCsv((await ledger(t, '--csv')).out), intentId);
   assert.deepEqual(
     booked.filter((entry) => !entry.includes('stripe fee')),
@@ -212,7 +204,7 @@ test('a membership that the dashboard gave back less its processing fee is booke
   const assigned = await join(DONATION);
   const { body } = await inDashboard(assigned, '8000');
   await followPayment(server.deps, assigned.intentId);
-  await runCommand(t, server, refundAssignCommand, [body.id, '--membership']);
+  await runCommand(t, server, 'refund assign', [body.id, '--membership']);
   assert.deepEqual(await booked(assigned), ['refund dues Membership -80.00 0.00 -80.00']);
 });
 
@@ -266,7 +258,7 @@ test('a payment of another amount than was shown is not booked as the order that
 test('a refund whose answer was lost is booked as what it was for', async (t) => {
   const { uuid, intentId } = await join();
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
-  assert.equal((await runCommand(t, server, refundCommand, [uuid, '--ineligible'])).code, 1);
+  assert.equal((await runCommand(t, server, 'refund', [uuid, '--ineligible'])).code, 1);
   await server.stripeFault(null);
   const rows = readCsv((await ledger(t, '--csv')).out);
   assert.deepEqual(entriesOf(rows, intentId).slice(-2), [
@@ -275,7 +267,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
   ]);
   // Refunds all that is left, which here is the fee. This refund must be booked as the fee. The refunds' ids are reversed,
   // because their order must not matter.
-  await runCommand(t, server, refundCommand, [intentId]);
+  await runCommand(t, server, 'refund', [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
     from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
@@ -351,7 +343,7 @@ test('a line that goes missing is said, and the exit status is 1', async (t) => 
         yield { ...movement, netCents: movement.netCents + 1, currency: 'eur' };
     },
   };
-  const run = await runCommand(t, { ...server, deps: { ...deps, payments: short } }, ledgerCommand, [
+  const run = await runCommand(t, { ...server, deps: { ...deps, payments: short } }, 'ledger', [
     '--from',
     day(-1),
     '--to',
@@ -396,14 +388,14 @@ test('the ledger takes days, the last one included, and nothing else', async (t)
     ['--from', 'today', '--to', day(0)],
     ['--from', day(0), '--to', day(0), 'x'],
   ])
-    assert.equal((await runCommand(t, server, ledgerCommand, args)).code, 2, args.join(' '));
-  const wrong = await runCommand(t, server, ledgerCommand, ['--from', '2026-01-01', '--to', '2026-02-30']);
+    assert.equal((await runCommand(t, server, 'ledger', args)).code, 2, args.join(' '));
+  const wrong = await runCommand(t, server, 'ledger', ['--from', '2026-01-01', '--to', '2026-02-30']);
   assert.match(wrong.out, /^"2026-02-30" is not a day: write it as 2026-11-30\.\nUsage: /);
-  const turned = await runCommand(t, server, ledgerCommand, ['--from', '2026-01-02', '--to', '2026-01-01']);
+  const turned = await runCommand(t, server, 'ledger', ['--from', '2026-01-02', '--to', '2026-01-01']);
   assert.match(turned.out, /^The day in --to is before the day in --from\.\nUsage: /);
-  const today = await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(0)]);
+  const today = await runCommand(t, server, 'ledger', ['--from', day(-1), '--to', day(0)]);
   assert.match(today.out, /charge/);
-  const old = await runCommand(t, server, ledgerCommand, ['--from', '2020-01-01', '--to', '2020-01-31']);
+  const old = await runCommand(t, server, 'ledger', ['--from', '2020-01-01', '--to', '2020-01-31']);
   assert.deepEqual([old.code, /^0 balance transactions .*: \$0\.00 gross/m.test(old.out)], [0, true]);
 });
 
@@ -433,7 +425,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
       for (const { extra, upgrade, fate, back } of plans) {
         const { uuid, intentId, takeUpgrade } = await join(...extra);
         if (upgrade) await takeUpgrade();
-        const refund = (...args: string[]) => runCommand(t, server, refundCommand, [uuid, ...args]);
+        const refund = (...args: string[]) => runCommand(t, server, 'refund', [uuid, ...args]);
         const inDashboard = (form: object) =>
           server.stripe('POST', '/v1/refunds', { payment_intent: intentId, ...form });
         const dispute = async () => {
@@ -480,7 +472,7 @@ test('what was paid in these days is named by the payout that took it after them
   const { intentId } = await join();
   behind = 0;
   const payout = await reconciled(await server.stripeControl('payouts', {}));
-  const { out } = await runCommand(t, server, ledgerCommand, ['--from', day(-4), '--to', day(-2), '--csv']);
+  const { out } = await runCommand(t, server, 'ledger', ['--from', day(-4), '--to', day(-2), '--csv']);
   const own = readCsv(out).filter((row) => row['payment intent'] === intentId);
   assert.deepEqual(new Set(own.map((row) => row.payout)), new Set([payout.id]));
   assert.deepEqual(new Set(own.map(({ date }) => date)), new Set([day(-3)]));

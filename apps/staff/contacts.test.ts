@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import {
-  atHubspot,
-  deliver,
-  editAtHubspot,
-  newContact,
-  setDelivery,
-} from '../../../tests/harness/deliver.ts';
-import { control } from '../../../tests/harness/providers.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { postPdf } from '../../../tests/harness/uploads.ts';
-import {
-  diffCommand,
-  failedCommand,
-  retryCommand,
-  statusCommand,
-  syncCommand,
-} from '../../staff/contacts.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
+import { atHubspot, deliver, editAtHubspot, newContact, setDelivery } from '../../tests/harness/deliver.ts';
+import { control } from '../../tests/harness/providers.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
+import { sharedServer, startTestServer } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
+import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { postPdf } from '../../tests/harness/uploads.ts';
+import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
 
 let server = await sharedServer();
 
@@ -167,25 +154,25 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
   await submit(other, '78704');
   await deliver(server);
   assert.equal((await atHubspot(server, '103', 'zip')).zip, '78704');
-  const { out } = await runCommand(t, server, failedCommand, []);
+  const { out } = await runCommand(t, server, 'contacts failed', []);
   assert.match(out, new RegExp(`${refused}  contact 104  .*No such ZIP code`));
   const waits = await startJoin(server.client(), 'HONOR102');
   await submit(waits, '78704');
-  const status = async () => (await runCommand(t, server, statusCommand, [])).out;
+  const status = async () => (await runCommand(t, server, 'contacts status', [])).out;
   assert.match(await status(), /^1 joins to be sent, .*\n1 refused by HubSpot/m);
   await rule(null);
-  assert.match((await runCommand(t, server, retryCommand, [refused])).out, /^1 will be sent again/);
+  assert.match((await runCommand(t, server, 'contacts retry', [refused])).out, /^1 will be sent again/);
   await deliver(server);
   assert.equal((await atHubspot(server, '104', 'zip')).zip, '00000');
   assert.match(await status(), /^0 joins to be sent\n0 refused by HubSpot\n/);
-  assert.equal((await runCommand(t, server, failedCommand, [])).out, 'None.\n');
-  assert.deepEqual(await runCommand(t, server, retryCommand, ['all']), {
+  assert.equal((await runCommand(t, server, 'contacts failed', [])).out, 'None.\n');
+  assert.deepEqual(await runCommand(t, server, 'contacts retry', ['all']), {
     code: 0,
     out: 'HubSpot has refused nothing: nothing is sent again.\n',
   });
-  assert.match((await runCommand(t, server, retryCommand, [refused])).out, /^1 will be sent again/);
+  assert.match((await runCommand(t, server, 'contacts retry', [refused])).out, /^1 will be sent again/);
   await deliver(server);
-  assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);
+  assert.equal((await runCommand(t, server, 'contacts retry', ['some'])).code, 2);
 });
 
 test('what HubSpot refused last is shown first', async (t) => {
@@ -194,8 +181,8 @@ test('what HubSpot refused last is shown first', async (t) => {
     await tellHubspot(server.deps.database, uuid);
     await setDelivery(server, uuid, sql`refusal = ${reason}, due_since = clock_timestamp()`);
   }
-  assert.match((await runCommand(t, server, failedCommand, [])).out, /refused last\n.*refused first\n/);
-  await runCommand(t, server, retryCommand, ['all']);
+  assert.match((await runCommand(t, server, 'contacts failed', [])).out, /refused last\n.*refused first\n/);
+  await runCommand(t, server, 'contacts retry', ['all']);
 });
 
 test('status counts what waits for HubSpot, and what it refused', async (t) => {
@@ -212,7 +199,7 @@ test('status counts what waits for HubSpot, and what it refused', async (t) => {
       where session_uuid = ${uuid}`.execute(server.deps.database);
     const since = sql`case when ${now.due}::boolean then now() end`;
     await setDelivery(server, uuid, sql`refusal = ${now.refusal}, due_at = ${since}, due_since = ${since}`);
-    const { out } = await runCommand(t, server, statusCommand, []);
+    const { out } = await runCommand(t, server, 'contacts status', []);
     const numbers = /^(\d+) joins to be sent.*\n(\d+) refused.*\n(\d+) documents .*, (\d+) refused\n/.exec(
       out,
     );
@@ -250,26 +237,26 @@ test('status tells how long the oldest join has waited for HubSpot, and none tha
       sql`refusal = ${refusal}, due_since = now() - make_interval(mins => ${minutes})`,
     );
   }
-  const { out } = await runCommand(t, server, statusCommand, []);
+  const { out } = await runCommand(t, server, 'contacts status', []);
   assert.match(out, /^2 joins to be sent, the oldest since 9[01] min\n/);
-  await runCommand(t, server, retryCommand, ['all']);
+  await runCommand(t, server, 'contacts retry', ['all']);
   await deliver(server);
 });
 
 test('diff shows property by property what would be written, and afterwards nothing', async (t) => {
   const { uuid } = await paidJoin(server, server.client(), 'HONOR102');
-  const before = await runCommand(t, server, diffCommand, [uuid]);
+  const before = await runCommand(t, server, 'contacts diff', [uuid]);
   assert.match(before.out, /^Contact 102:\n/);
   assert.match(before.out, /\n {2}membership_status: .* → member\n/);
   await deliver(server);
   const nothing = /^Contact 102:\n {2}nothing to write\.\n$/;
-  assert.match((await runCommand(t, server, diffCommand, [uuid])).out, nothing);
+  assert.match((await runCommand(t, server, 'contacts diff', [uuid])).out, nothing);
   await upgradeByLink(server, '102');
   await deliver(server);
   const { amount_paid } = await atHubspot(server, '102', 'amount_paid');
   await edit('102', { amount_paid: String(Number(amount_paid)) });
   assert.match(
-    (await runCommand(t, server, diffCommand, [uuid])).out,
+    (await runCommand(t, server, 'contacts diff', [uuid])).out,
     nothing,
     'an amount that HubSpot only spells in its own way',
   );
@@ -278,10 +265,13 @@ test('diff shows property by property what would be written, and afterwards noth
   await sql`
     update person set details = details || ${JSON.stringify(change)}::jsonb
     where id = (select person_id from join_session where uuid = ${created})`.execute(server.deps.database);
-  const { out } = await runCommand(t, server, diffCommand, [created]);
+  const { out } = await runCommand(t, server, 'contacts diff', [created]);
   assert.match(out, /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/);
   assert.doesNotMatch(out, /^Contact 999/m, 'a line that somebody typed');
-  assert.equal((await runCommand(t, server, diffCommand, ['00000000-0000-4000-8000-000000000000'])).code, 1);
+  assert.equal(
+    (await runCommand(t, server, 'contacts diff', ['00000000-0000-4000-8000-000000000000'])).code,
+    1,
+  );
 });
 
 test('diff shows of a contact that is not ours what was bought, and nothing of the person', async (t) => {
@@ -290,14 +280,14 @@ test('diff shows of a contact that is not ours what was bought, and nothing of t
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
   await edit(id, { membership_status: 'former' });
-  const { out } = await runCommand(t, server, diffCommand, [uuid]);
+  const { out } = await runCommand(t, server, 'contacts diff', [uuid]);
   assert.equal(out, `Contact ${id}:\n  membership_status: former → member\n`);
 });
 
 test('sync reads all contacts the first time, then what changed, and goes on where it was cut off', async (t) => {
   const fresh = await startTestServer();
   t.after(() => fresh.close());
-  const run = () => runCommand(t, fresh, syncCommand, []);
+  const run = () => runCommand(t, fresh, 'contacts sync', []);
   const before = server;
   server = fresh;
   try {
@@ -325,7 +315,10 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
       await run();
       return (await profileOf('104'))?.firstName === 'Priyanka';
     });
-    assert.match((await runCommand(t, fresh, statusCommand, [])).out, /contacts in the mirror, synced 20/);
+    assert.match(
+      (await runCommand(t, fresh, 'contacts status', [])).out,
+      /contacts in the mirror, synced 20/,
+    );
   } finally {
     server = before;
   }

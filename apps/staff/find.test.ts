@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver } from '../../../tests/harness/deliver.ts';
-import { personId } from '../../../tests/harness/personId.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { findCommand } from '../../staff/find.ts';
-import { refundCommand } from '../../staff/refunds.ts';
-import { syncContacts } from '../crm/syncContacts.ts';
+import { deliver } from '../../tests/harness/deliver.ts';
+import { personId } from '../../tests/harness/personId.ts';
+import { runCommand } from '../../tests/harness/runCommand.ts';
+import { details, openIntent, payOrder, startJoin } from '../../tests/harness/steps.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
+import { syncContacts } from '../server/crm/syncContacts.ts';
 
 const server = await sharedServer();
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-const find = (t: TestContext, ...args: string[]) => runCommand(t, server, findCommand, args);
+const find = (t: TestContext, ...args: string[]) => runCommand(t, server, 'find', args);
 
 async function order(person: Parameters<typeof details>[0], code = 'LINCOLN2026') {
   const client = server.client();
@@ -102,7 +100,7 @@ test('what was bought is shown line by line, with what went back of each', async
       .insertInto('refund')
       .values({ intent_id: intentId, amount_cents: 6500, reason: 'requested', status, lines })
       .execute();
-  await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
+  await runCommand(t, server, 'refund', [uuid, '--items', '30', '--no-membership']);
   const { out } = await find(t, 'byline');
   const [head, payment, ...shown] = out.trimEnd().split('\n');
   assert.match(head!, /Line\[2J Byline {2}high-school {2}paid$/);
@@ -118,7 +116,7 @@ test('what is on its way back is shown as what went back is', async (t) => {
   await payOrder(server, client, uuid);
   await server.stripeControl('refunds', { answer: 'pending' });
   t.after(() => server.stripeControl('refunds', { answer: 'succeeded' }));
-  await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
+  await runCommand(t, server, 'refund', [uuid, '--items', '30', '--no-membership']);
   const { out } = await find(t, 'backer');
   assert.match(out, /^ {4}Lapel Pin {2}\$12\.00, \$12\.00 refunded$/m);
 });
