@@ -51,8 +51,9 @@ export async function submitDetails(
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
-  // The state's name can show that a ZIP code lost its zero.
-  const details = cleanDetails({ ...sent, state: stateOf(sent) });
+  // The contract has cleaned the details. The state's name can show that a ZIP code lost its zero.
+  const state = stateOf(sent);
+  const details = state === sent.state ? sent : cleanDetails({ ...sent, state });
   const join = await readJoin(deps, uuid, holding);
   const guardianConsent = guardianConsentOf(deps.society, join.programme);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
