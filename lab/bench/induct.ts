@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
 import type { Program, Scope } from '../../tests/harness/scope.ts';
 import { settingsFor } from '../../tests/harness/standIns.ts';
-import { builtServer } from '../../tools/local/builds.ts';
+import { builtServer, serverFlags } from '../../tools/local/builds.ts';
 import { freePort } from '../../tools/local/ports.ts';
 
 /** What a server needs: a migrated database, and the providers' stand-ins, each in its own process. */
@@ -79,7 +79,7 @@ export function startServer(
   { env, folder }: Surroundings,
   program = builtServer,
 ): Promise<Program<{ listening: string }>> {
-  return scope.start(program, { env, log: join(folder, 'server.log') });
+  return scope.start(program, { env, flags: serverFlags, log: join(folder, 'server.log') });
 }
 
 /** Starts Induct as in production, except for the providers: the built server, with every check and its background work. */

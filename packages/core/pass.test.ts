@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSamePerson } from './pass.ts';
+import { type FoundJoin, isSamePerson, joinsToLink } from './pass.ts';
 
 const known = { lastName: "O'Neill-Ruiz", zipcode: '78701' };
 const cases: [string, string, boolean][] = [
@@ -34,3 +34,28 @@ for (const nothing of [
 ])
   test(`nobody is who has given ${JSON.stringify(nothing)}`, () =>
     assert.equal(isSamePerson(nothing, nothing), false));
+
+test('of several joins of one name a link is sent of the paid or the newest, of proven and of others, the proven first', () => {
+  const join = (id: string, more: Partial<FoundJoin> = {}) => ({
+    id,
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    isProven: false,
+    isPaid: false,
+    createdAt: 1,
+    ...more,
+  });
+  const ids = (...found: ReturnType<typeof join>[]) => joinsToLink(found).map(({ id }) => id);
+  assert.deepEqual(ids(join('old'), join('new', { createdAt: 2 })), ['new']);
+  assert.deepEqual(ids(join('new', { createdAt: 2 }), join('paid', { isPaid: true })), ['paid']);
+  assert.deepEqual(
+    ids(join('paid', { isPaid: true }), join('proven', { isProven: true, lastName: 'LOVELACE' })),
+    ['proven', 'paid'],
+  );
+  assert.deepEqual(
+    ids(join('first', { firstName: null }), join('second', { firstName: null, lastName: null })),
+    ['first', 'second'],
+  );
+  const family = [...'abcdef'].map((firstName, createdAt) => join(firstName, { firstName, createdAt }));
+  assert.deepEqual(ids(...family), ['f', 'e', 'd', 'c']);
+});

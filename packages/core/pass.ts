@@ -54,3 +54,36 @@ export function isSamePerson(given: NameAndZip, known: NameAndZip): boolean {
     zip(given.zipcode) === zip(known.zipcode)
   );
 }
+
+/** The most joins for which one request gets links. A family may share an email, and so have several joins. */
+const MOST_JOINS = 4;
+
+/** A join that was found by an email. */
+export interface FoundJoin {
+  firstName: string | null;
+  lastName: string | null;
+  isProven: boolean;
+  isPaid: boolean;
+  /** When it began (s). */
+  createdAt: number;
+}
+
+/**
+ * Returns the joins for which a request gets links, the proven ones first. Of several proven joins with the same first and last name,
+ * and of several others, it is the paid one or, if none is paid, the newest.
+ */
+export function joinsToLink<Join extends FoundJoin>(found: readonly Join[]): Join[] {
+  const byPreference = found.toSorted(
+    (a, b) =>
+      Number(b.isProven) - Number(a.isProven) ||
+      Number(b.isPaid) - Number(a.isPaid) ||
+      b.createdAt - a.createdAt,
+  );
+  const first = new Map<string, Join>();
+  for (const join of byPreference) {
+    const names = [join.firstName, join.lastName].map((name) => name?.toLowerCase());
+    const key = JSON.stringify([...names, join.isProven]);
+    if (!first.has(key)) first.set(key, join);
+  }
+  return [...first.values()].slice(0, MOST_JOINS);
+}

@@ -45,7 +45,12 @@ export class Scope {
    */
   async start<Ready>(
     file: string,
-    { env = {}, args = [], log }: { env?: Record<string, string>; args?: string[]; log?: string } = {},
+    {
+      env = {},
+      args = [],
+      flags = [],
+      log,
+    }: { env?: Record<string, string>; args?: string[]; flags?: string[]; log?: string } = {},
   ): Promise<Program<Ready>> {
     this.signal.throwIfAborted();
     const { PATH = '', HOME = '' } = process.env;
@@ -54,6 +59,7 @@ export class Scope {
       const { child, ready } = await startChild<Ready>(file, {
         env: { PATH, HOME, ...env },
         args,
+        flags,
         ...(output !== undefined && { output }),
         started: (started) => {
           this.onEnd(() => started.stop());

@@ -45,6 +45,8 @@ const server: Build = {
 };
 /** The built server's program, which `npm start` runs. */
 export const builtServer = join(root, server.folder, 'start.mjs');
+/** Node would give short-lived objects up to 192 MB of memory before it looks which of them are still used. Dockerfile has the same flag. */
+export const serverFlags = ['--max-semi-space-size=16'];
 
 export interface BuildOptions {
   /** Called with an app's name when the app has to be built. */

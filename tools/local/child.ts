@@ -27,6 +27,8 @@ export async function startChild<Ready>(
   options: {
     env: NodeJS.ProcessEnv;
     args?: string[];
+    /** Flags for Node itself. */
+    flags?: string[];
     /**
      * The descriptor of an open file for the child's output, or `pipe` for a caller that reads its streams. Default: this
      * process's own output.
@@ -41,7 +43,7 @@ export async function startChild<Ready>(
   const { patience = usualPatience } = options;
   const program = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', file, ...(options.args ?? [])],
+    ['--disable-warning=ExperimentalWarning', ...(options.flags ?? []), file, ...(options.args ?? [])],
     {
       env: { ...compiledCode, ...options.env },
       detached: true,

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MailSettings } from '../../apps/server/platform/config/mail.ts';
 import { stopMs } from '../../apps/server/platform/http/stopping.ts';
+import { serverFlags } from './builds.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
@@ -164,6 +165,7 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
+      flags: serverFlags,
       // The server may take stopMs to stop by itself. It is killed one second after that.
       patience: stopMs(config) + 1_000,
       started: (child) => {

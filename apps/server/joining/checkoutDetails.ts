@@ -16,6 +16,7 @@ import { findSubdivision } from '#reference/lookup.ts';
 import { nameProblemAhead } from '../membership/paperProblem.ts';
 import { lookedAtJustNow } from '../paying/lookAtPayment.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
+import { statement } from '../platform/database/statement.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { membershipFee } from '../session/members.ts';
@@ -98,29 +99,34 @@ export async function checkoutDetails(
   }
 
   async function find() {
-    const { rows } = await sql<
-      JoinAccess & {
-        is_to_be_settled: boolean;
-        programme: string;
-        has_agreed_to_policies: boolean;
-        has_guardian_consent: boolean;
-        revision: number;
-        details: StudentDetails | null;
-        profile: ContactProfile | null;
-        known: KnownEmails;
-        full_name: string | null;
-        first_name: string | null;
-        last_name: string | null;
-        lines: OpenLine[];
-        membership_fee: number | null;
-      }
-    >`
-      select state = 'paying' and not exists (
-          select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, lines,
-        ${membershipFee} as membership_fee
-      from join_session session left join person on person.id = session.person_id
-      where session.uuid = ${uuid}`.execute(deps.database);
+    const { rows } = await readSession(deps.database, { uuid });
     return admitted(deps, 'readCheckout', { uuid, holding }, rows[0]);
   }
 }
+
+const readSession = statement<
+  { uuid: string },
+  JoinAccess & {
+    is_to_be_settled: boolean;
+    programme: string;
+    has_agreed_to_policies: boolean;
+    has_guardian_consent: boolean;
+    revision: number;
+    details: StudentDetails | null;
+    profile: ContactProfile | null;
+    known: KnownEmails;
+    full_name: string | null;
+    first_name: string | null;
+    last_name: string | null;
+    lines: OpenLine[];
+    membership_fee: number | null;
+  }
+>(
+  ({ uuid }) => sql`
+    select state = 'paying' and not exists (
+        select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
+      ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, lines,
+      ${membershipFee} as membership_fee
+    from join_session session left join person on person.id = session.person_id
+    where session.uuid = ${uuid}`,
+);

@@ -4,6 +4,7 @@ import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
 import { type Holding, type JoinAccess, seesJoiner } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import { findCountry, findListed } from '#reference/countries.ts';
+import { statement } from '../platform/database/statement.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isProven } from '../session/alike.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
@@ -45,20 +46,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   };
 
   async function find() {
-    const { rows } = await sql<
-      JoinAccess & {
-        contact_id: string | null;
-        programme: string;
-        school: string | null;
-        details: StudentDetails | null;
-        guardian_consent: string | null;
-        profile: ContactProfile | null;
-        age: 'unseen' | 'old' | 'fresh';
-      }
-    >`
-      select ${accessOf('join_session')}, case when not made_contact then contact_id end as contact_id, programme, school, join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile, case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
-      from join_session join person on person.id = person_id
-      where uuid = ${uuid}`.execute(deps.database);
+    const { rows } = await readJoin(deps.database, { uuid });
     return admitted(deps, 'readContact', { uuid, holding }, rows[0]);
   }
 
@@ -86,6 +74,26 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       : { sentence: guardian_consent ?? asked, isGiven: guardian_consent !== null };
   }
 }
+
+const readJoin = statement<
+  { uuid: string },
+  JoinAccess & {
+    contact_id: string | null;
+    programme: string;
+    school: string | null;
+    details: StudentDetails | null;
+    guardian_consent: string | null;
+    profile: ContactProfile | null;
+    age: 'unseen' | 'old' | 'fresh';
+  }
+>(
+  ({ uuid }) => sql`
+    select ${accessOf('join_session')}, case when not made_contact then contact_id end as contact_id, programme, school,
+      join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile,
+      case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
+    from join_session join person on person.id = person_id
+    where uuid = ${uuid}`,
+);
 
 /** Returns the list's name of a country that a contact has under another name. What is no country stays, and the page asks about it. */
 function listedCountry(text: string | null): string | null {

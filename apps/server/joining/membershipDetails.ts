@@ -5,6 +5,7 @@ import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { type Holdings, isMember } from '#core/people.ts';
 import { isMembershipType } from '#core/product.ts';
+import { statement } from '../platform/database/statement.ts';
 import { alreadyMember, joinerHoldings } from '../session/members.ts';
 import { accessOf, admitted } from '../session/standing.ts';
 import type { Society } from '../society/society.ts';
@@ -20,10 +21,7 @@ export async function membershipDetails(
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<JoinAccess & { programme: string; lines: OpenLine[]; joiner: Holdings }>`
-    select ${accessOf('join_session')}, programme, lines, ${joinerHoldings('join_session')} as joiner from join_session where uuid = ${uuid}`.execute(
-    deps.database,
-  );
+  const { rows } = await readSession(deps.database, { uuid });
   const session = await admitted(deps, 'readMemberships', { uuid, holding }, rows[0]);
   if (isMember(session.joiner, 'joiner')) throw alreadyMember();
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
@@ -36,6 +34,15 @@ export async function membershipDetails(
     selectedMembershipId: chosen?.productId ?? null,
   };
 }
+
+const readSession = statement<
+  { uuid: string },
+  JoinAccess & { programme: string; lines: OpenLine[]; joiner: Holdings }
+>(
+  ({ uuid }) => sql`
+    select ${accessOf('join_session')}, programme, lines, ${joinerHoldings('join_session')} as joiner
+    from join_session where uuid = ${uuid}`,
+);
 
 /** Returns the texts and memberships of a programme that the screen shows. */
 function screenOf(society: Society, key: string) {

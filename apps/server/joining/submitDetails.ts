@@ -16,6 +16,7 @@ import { findSubdivision } from '#reference/lookup.ts';
 import { makeDue } from '../crm/hubspotIsToHear.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../paying/settlePaying.ts';
+import { statement } from '../platform/database/statement.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { accessOf, refusalFor } from '../session/standing.ts';
@@ -50,8 +51,9 @@ export async function submitDetails(
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
-  // The state's name can show that a ZIP code lost its zero.
-  const details = cleanDetails({ ...sent, state: stateOf(sent) });
+  // The contract has cleaned the details. The state's name can show that a ZIP code lost its zero.
+  const state = stateOf(sent);
+  const details = state === sent.state ? sent : cleanDetails({ ...sent, state });
   const join = await readJoin(deps, uuid, holding);
   const guardianConsent = guardianConsentOf(deps.society, join.programme);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
@@ -73,14 +75,14 @@ export async function submitDetails(
       ${keepGuardianConsent(guardianConsent)},
       ${transitions.submitDetails}
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and (proven_at is not null) = ${join.isProven}
-    returning uuid, programme, person_id
+    returning uuid, person_id
     ), known as (
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
         words = ${wordsTyped(searchWords(details))},
         found_contact_id = case when lower(person.details ->> 'personalEmail') = ${email} then found_contact_id end
       from saved where person.id = person_id and not exists (select from join_session paid where paid.person_id = person.id and paid.state = 'paid')
     ), told as (${makeDue(sql`(select person_id from saved)`, { afterSeconds: TELL_AFTER_SECONDS, isAnew: true, isShown: isFirst })}
-    ), due as (${insertReminders(deps, uuid)})
+    ), due as (${insertReminders(deps, { uuid, programme: join.programme })})
     select uuid from saved`.execute(deps.database);
     return rows[0];
   };
@@ -94,15 +96,16 @@ async function readJoin(
   uuid: string,
   holding: Holding,
 ): Promise<JoinAccess & { programme: string }> {
-  const { rows } = await sql<JoinAccess & { programme: string }>`
-    select ${accessOf('join_session')}, programme from join_session where uuid = ${uuid}`.execute(
-    deps.database,
-  );
+  const { rows } = await readAccess(deps.database, { uuid });
   const [join] = rows;
   if (!join || !isOpenIn(holding, join)) throw await refusalFor(deps, 'submitDetails', uuid, { holding });
   if (!seesJoiner(holding, join)) throw new Refusal(403, PROVE_FIRST);
   return join;
 }
+
+const readAccess = statement<{ uuid: string }, JoinAccess & { programme: string }>(
+  ({ uuid }) => sql`select ${accessOf('join_session')}, programme from join_session where uuid = ${uuid}`,
+);
 
 /** Returns the name of a state that was typed, since a page that could not load its country's list has only a text field. */
 function stateOf({ country: name, state }: StudentDetails): string {

@@ -14,23 +14,23 @@ export function reminds({ letters, programmes }: Society, programme: string): bo
 }
 
 /**
- * SQL for an `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details. That statement
- * must have a CTE `saved` with the join's programme. Each kind of reminder is inserted only once, however often details are saved.
+ * SQL for an `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details, which must have a CTE
+ * `saved`. Each kind of reminder is inserted only once, however often details are saved.
  */
 export function insertReminders(
   deps: Pick<Deps, 'config' | 'society'>,
-  sessionUuid: string,
+  { uuid, programme }: { uuid: string; programme: string },
 ): RawBuilder<unknown> {
-  const programmes = Object.keys(deps.society.programmes).filter((key) => reminds(deps.society, key));
+  if (!reminds(deps.society, programme)) return sql`select`;
   return insertLetters(
     deps,
     reminderKinds.map((kind) => ({
       kind,
-      sessionUuid,
+      sessionUuid: uuid,
       occasion: 'left',
       afterHours: reminderHours[kind].from,
     })),
-    sql`exists (select from saved where programme = any(${programmes}::text[]))`,
+    sql`exists (select from saved)`,
   );
 }
 

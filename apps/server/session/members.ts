@@ -95,10 +95,13 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 /** SQL for the {@link Holdings} of a person; null if there is none. `personId` is a column name or SQL. */
 export function holdings(personId: Column): RawBuilder<Holdings | null> {
   return sql<Holdings | null>`(
-    select json_build_object('holdsMembership', ${holdsBought('holder.id', 'membership')}, 'holdsUpgrade', ${holdsBought('holder.id', 'membership_upgrade')},
+    select json_build_object('holdsMembership', coalesce(held.membership, false), 'holdsUpgrade', coalesce(held.upgrade, false),
       'isMemberAtHubspot', holder.is_member, 'isMadeByJoin', holder.made_contact, 'hasPaidProven', exists (
         select from join_session proven where proven.person_id = holder.id and proven.state = 'paid' and ${isProven('proven')}))
-    from person holder where holder.id = ${inQuery(personId)})`;
+    from person holder, lateral (
+      select bool_or(type = 'membership') as membership, bool_or(type = 'membership_upgrade') as upgrade
+      from membership where person_id = holder.id and is_held) as held
+    where holder.id = ${inQuery(personId)})`;
 }
 
 /** SQL for the {@link holdings} of a join's joiner. `session` is the query's name for `join_session`. */

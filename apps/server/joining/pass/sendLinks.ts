@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { type FoundJoin, joinsToLink } from '#core/pass.ts';
 import { INVALID_EMAIL, isEmail } from '#core/studentDetails.ts';
 import { dueLetters } from '../../letters/dueLetters.ts';
 import { repeat } from '../../platform/background.ts';
@@ -19,8 +20,6 @@ const BATCH = 20;
  * has come back with a restored backup.
  */
 const LASTS_MINUTES = 60;
-/** The most joins for which one request gets links. A family may share an email, and so have several joins. */
-const MOST_JOINS = 4;
 
 /**
  * Records a request for the links of an email's joins. The joins are looked up later, in the background, so that the answer and
@@ -62,11 +61,11 @@ export function sendDueLinks(deps: Deps): Promise<number> {
     );
     for (const { id, email, isRecent } of requests) {
       if (!isRecent) continue;
-      const joins = await joinsOf(trx, email);
+      const joins = joinsToLink(await joinsOf(trx, email));
       await dueLetters(
         trx,
         deps,
-        joins.map((join) => ({ kind: 'link', occasion: id, ...join })),
+        joins.map(({ sessionUuid, email }) => ({ kind: 'link', occasion: id, sessionUuid, email })),
       );
     }
     return requests.length;
@@ -74,39 +73,35 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open, the proven ones first. Of several proven joins with the same first and last
- * name, and of several others, returns the paid join or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
- * email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
+ * Returns the joins of an email that a link can open. A join's email is that of its details or, without details, that of its receipt. A
+ * contact's email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,
   email: string,
-): Promise<{ sessionUuid: string; email: string }[]> {
-  const { rows } = await sql<{ sessionUuid: string; email: string }>`
-    select "sessionUuid", email from (
-      select distinct on (lower(${firstName}), lower(${lastName}), is_proven)
-        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at, ${isProven('session')} as is_proven
-      from (
-        select uuid, details ->> 'personalEmail' as email from join_session
-        where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
-        union
-        select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
-        where ${hasPart(email)} and lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
-        union
-        select session_uuid, receipt_email from payment
-        where lower(receipt_email) = ${email} and status = 'succeeded'
-          and exists (select from join_session join person on person.id = person_id
-            where uuid = session_uuid and join_session.details is null and person.details is null)
-        union
-        select own.uuid, known.email
-        from person join join_session own on own.person_id = person.id
-          cross join lateral (values (person.profile ->> 'personalEmail'), (person.email)) as known (email)
-        where ${hasEmail(email)} and lower(known.email) = ${email}
-          and own.origin = 'checkout' and own.state = 'paid' and own.details is null and person.details is null
-      ) as found
-      join join_session session using (uuid) left join person on person.id = session.person_id
-      where ${hasNotEnded}
-      order by lower(${firstName}), lower(${lastName}), is_proven, is_paid desc, session.created_at desc
-    ) as joins order by is_proven desc, is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
+): Promise<(FoundJoin & { sessionUuid: string; email: string })[]> {
+  const { rows } = await sql<FoundJoin & { sessionUuid: string; email: string }>`
+    select session.uuid as "sessionUuid", found.email, ${firstName} as "firstName", ${lastName} as "lastName",
+      ${isProven('session')} as "isProven", session.state = 'paid' as "isPaid", extract(epoch from session.created_at)::float as "createdAt"
+    from (
+      select uuid, details ->> 'personalEmail' as email from join_session
+      where details is not null and lower(details ->> 'personalEmail') = ${email} and state <> 'paid'
+      union
+      select uuid, person.details ->> 'personalEmail' from person join join_session on person_id = person.id
+      where ${hasPart(email)} and lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
+      union
+      select session_uuid, receipt_email from payment
+      where lower(receipt_email) = ${email} and status = 'succeeded'
+        and exists (select from join_session join person on person.id = person_id
+          where uuid = session_uuid and join_session.details is null and person.details is null)
+      union
+      select own.uuid, known.email
+      from person join join_session own on own.person_id = person.id
+        cross join lateral (values (person.profile ->> 'personalEmail'), (person.email)) as known (email)
+      where ${hasEmail(email)} and lower(known.email) = ${email}
+        and own.origin = 'checkout' and own.state = 'paid' and own.details is null and person.details is null
+    ) as found
+    join join_session session using (uuid) left join person on person.id = session.person_id
+    where ${hasNotEnded}`.execute(trx);
   return rows;
 }

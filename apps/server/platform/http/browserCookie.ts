@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
@@ -40,12 +40,13 @@ const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const sati
 const WAYS = Object.keys(WORDS) as (keyof Holding)[];
 
 export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie {
-  const sign = (uuid: string, way: keyof Holding, secret: string = secrets[0]) =>
-    createHmac('sha256', secret).update(`${WORDS[way]}\n${uuid}`).digest();
+  const keys = secrets.map((secret) => createSecretKey(secret, 'utf8'));
+  const sign = (uuid: string, way: keyof Holding, key = keys[0]!) =>
+    createHmac('sha256', key).update(`${WORDS[way]}\n${uuid}`).digest();
 
   function isSigned(uuid: string, way: keyof Holding, given: Buffer): boolean {
-    return secrets.some((secret) => {
-      const expected = sign(uuid, way, secret);
+    return keys.some((key) => {
+      const expected = sign(uuid, way, key);
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
   }
@@ -56,8 +57,8 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
     return value
       .split('~')
       .slice(0, MOST_BEGUN + MOST_SURE)
+      .filter((entry) => only === undefined || entry.startsWith(`${only}.`))
       .map((entry) => entry.split('.').slice(0, 1 + WAYS.length))
-      .filter(([uuid]) => only === undefined || uuid === only)
       .flatMap(([uuid = '', ...signatures]) => {
         const holding = { ...NOT_AT_ALL };
         for (const signature of signatures) {

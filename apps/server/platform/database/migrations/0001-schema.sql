@@ -4,7 +4,8 @@
 -- ── People
 
 -- Everybody whom the society knows: invited, joining, or a member. Who is likely the same as whom is decided in
--- packages/core/people.ts; only a code, a signed link or staff say that two are one person.
+-- packages/core/people.ts; only a code, a signed link or staff say that two are one person. Pages have room for the details, so that
+-- who joins is written in place and no index changes.
 create table person (
   id bigint generated always as identity primary key,
   -- HubSpot's id of the contact that is this person. A code or a link names the person by it. Imported ids that HubSpot never had
@@ -34,7 +35,7 @@ create table person (
   merged_into bigint references person,
   erased_at timestamptz,
   created_at timestamptz not null default now()
-);
+) with (fillfactor = 85);
 create index person_by_likeness on person (likeness) where likeness is not null;
 create index person_by_found_contact on person (found_contact_id) where found_contact_id is not null;
 create index person_merged on person (merged_into) where merged_into is not null;
