@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
+import { holding } from '../platform/database/holding.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
 
@@ -18,28 +19,6 @@ export class StillTelling extends Failed {
   constructor() {
     super('HubSpot is just being told of joins, and that takes long. Try again in a minute.');
   }
-}
-
-/**
- * Runs `work` in a transaction that has taken the lock. Returns null, without running it, if `take` could not. The transaction writes
- * nothing, so the result of `work` is returned even if the commit fails.
- */
-async function holding<T>(
-  database: Database,
-  take: (trx: Kysely<Tables>) => Promise<boolean>,
-  work: () => Promise<T>,
-): Promise<T | null> {
-  const done: { value: T }[] = [];
-  try {
-    await database.transaction().execute(async (trx) => {
-      // The transaction is idle while `work` runs, which may take long, so its idle timeout is switched off.
-      await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(trx);
-      if (await take(trx)) done.push({ value: await work() });
-    });
-  } catch (error) {
-    if (done.length === 0) throw error;
-  }
-  return done[0]?.value ?? null;
 }
 
 /**

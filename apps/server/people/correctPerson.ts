@@ -17,6 +17,7 @@ import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
 import { endNotices } from '../letters/tellStaff.ts';
 import { othersOfPayer, tellOfTwice } from '../paying/refunds/membershipStanding.ts';
+import { holding } from '../platform/database/holding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
@@ -87,13 +88,31 @@ export async function previewCorrection(
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
  * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected, Stripe is
- * told what holds. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
+ * told what holds. Of corrections of one person, one is made at a time. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
  */
 export async function correctPerson(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends, tellsFormer = false }: { seen: Correction; resends: boolean; tellsFormer?: boolean },
+  how: { seen: Correction; resends: boolean; tellsFormer?: boolean },
+): Promise<Correction> {
+  const take = async (trx: Kysely<Tables>) => {
+    const { rows } = await sql<{ isFree: boolean }>`
+      select pg_try_advisory_xact_lock(hashtextextended('correction ' || ${personId}, 0)) as "isFree"`.execute(
+      trx,
+    );
+    return rows[0]!.isFree;
+  };
+  const done = await holding(deps.database, take, () => correct(deps, personId, change, how));
+  if (done === null) throw new ChangedMeanwhile();
+  return done;
+}
+
+async function correct(
+  deps: Deps,
+  personId: number,
+  change: Change,
+  { seen, resends, tellsFormer = false }: Parameters<typeof correctPerson>[3],
 ): Promise<Correction> {
   const year = deps.now().getFullYear();
   const planned = await plan(deps.database, personId, change, year);
