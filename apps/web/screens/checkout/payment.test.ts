@@ -188,3 +188,9 @@ test('only an error of card or input says that nothing was charged; without an a
   const releasing = after(confirming, refused('No.', false));
   assert.deepEqual(await working(t, releasing, () => failure(500)), released(null));
 });
+
+test('a card form that cannot check what was typed gives Buy Now back', async (t) => {
+  t.mock.method(console, 'error', () => {});
+  const checked = await working(t, after(mounted, pressed), () => failure(500));
+  assert.deepEqual(checked, { type: 'checked', attempt, fault: 'Payment failed.' });
+});

@@ -29,10 +29,8 @@ export async function workOf(
   switch (stage) {
     case 'ready':
       return null;
-    case 'checking': {
-      const { error } = await form!.elements.submit();
-      return { type: 'checked', attempt, fault: error ? (error.message ?? fallback.payment) : null };
-    }
+    case 'checking':
+      return { type: 'checked', attempt, fault: await check(form) };
     case 'beginning':
       return { type: 'begun', attempt, refusal: await begin(wanted!) };
     case 'confirming':
@@ -45,6 +43,17 @@ export async function workOf(
     case 'leaving':
       await goTo(goOn!);
       return null;
+  }
+}
+
+/** Resolves with what the card form finds wrong with what was typed; null if nothing. */
+async function check(form: CardForm | null): Promise<string | null> {
+  try {
+    const { error } = await form!.elements.submit();
+    return error ? (error.message ?? fallback.payment) : null;
+  } catch (cause) {
+    console.error(cause);
+    return fallback.payment;
   }
 }
 
