@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Dirent } from 'node:fs';
 import { chmod, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BackupFault, CLUSTER, type Manifest, PLATFORM } from './manifest.ts';
@@ -27,8 +27,7 @@ export async function stopAndCopy(
   const folders: string[] = [];
   const files: string[] = [];
   await mkdir(join(folder, CLUSTER), { mode: 0o700 });
-  const entries = await readdir(cluster, { recursive: true, withFileTypes: true });
-  for (const entry of entries.toSorted((a, b) => (a.parentPath < b.parentPath ? -1 : 1))) {
+  for (const entry of await entriesIn(cluster)) {
     const path = join(CLUSTER, entry.parentPath.slice(cluster.length), entry.name);
     if (entry.isDirectory()) folders.push(path);
     else if (entry.isFile()) files.push(path);
@@ -44,6 +43,14 @@ export async function stopAndCopy(
     written[path] = await writeFile(source, join(folder, path));
   });
   return { files: written, copy: { platform: PLATFORM, folders } };
+}
+
+/** Returns what is in a folder and in the folders below it, parents first. Does not follow links, as `readdir` by itself does. */
+async function entriesIn(folder: string): Promise<Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory());
+  const below = await Promise.all(folders.map(({ name }) => entriesIn(join(folder, name))));
+  return [...entries, ...below.flat()];
 }
 
 /** The place of the state in `pg_control`, after the system's id (8 bytes) and two versions (4 bytes each); and "shut down". */
