@@ -101,7 +101,9 @@ function stopFirst({ because }: FolderBackup, { command, pid }: Holder): string 
   return `${because}\nSo the database must be stopped: end \`${command}\` (process ${pid}) first, and give the command again.`;
 }
 
-const statusOf = (isDone: boolean) => (isDone ? 0 : 1);
+function statusOf(isDone: boolean): number {
+  return isDone ? 0 : 1;
+}
 
 function isStart(command: string): boolean {
   return command !== 'npm run operator';
