@@ -304,6 +304,22 @@ test('of corrections that are made at once the last one holds, here and in what 
   assert.equal(metadata.email, await emailOf(uuid));
 });
 
+test('while Stripe is told of a correction, another of the same person is asked to try again', async (t) => {
+  const { client, uuid } = await paid({ personalEmail: 'in.turn@example.com' });
+  const correctEmail = (name: string) =>
+    client.call('correctEmail', { params: { uuid }, body: { email: `in.turn.${name}@example.com` } });
+  const second = Promise.withResolvers<number>();
+  let isFirst = true;
+  beforeStripe(server, t, 'writeNotes', async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    second.resolve((await correctEmail('two')).status);
+  });
+  assert.equal((await correctEmail('one')).status, 200);
+  assert.equal(await second.promise, 503);
+  assert.equal(await emailOf(uuid), 'in.turn.one@example.com');
+});
+
 test('who was merged away since staff looked is not corrected', async (t) => {
   const one = await paid({ personalEmail: 'looked.one@example.com', lastName: 'One' });
   const other = await paid({ personalEmail: 'looked.other@example.com', lastName: 'Other' });
