@@ -7,8 +7,8 @@ import { atHubspot, deliver } from './deliver.ts';
 import { hubspotPeople } from './hubspotPeople.ts';
 import { everything } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
-import { details, paidJoin, payOrder } from './steps.ts';
-import type { TestServer } from './testServer.ts';
+import { details, orderingJoin, paidJoin, payOrder } from './steps.ts';
+import type { Client, TestServer } from './testServer.ts';
 
 /** Returns helpers for tests of who is who: joins that began in different ways, and what is then known of their persons. */
 export function identityOn(server: TestServer) {
@@ -95,18 +95,51 @@ export function identityOn(server: TestServer) {
   }
   const lettersTo = async (email: string) => (await mail()).filter(({ to }) => to === email);
 
+  /** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
+  async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
+    const client = server.client();
+    return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
+  }
+
+  /** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
+  async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
+    const { client, uuid } = await schoolJoin(person);
+    for (const productUuid of productUuids)
+      await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+    await payOrder(server, client, uuid);
+    await deliver(server);
+    return uuid;
+  }
+
+  /** Returns the id of the contact that a join has created. */
+  async function ownContactOf(uuid: string): Promise<string> {
+    const { contact_id, made_contact } = await personOf(uuid);
+    assert.equal(made_contact, true);
+    return contact_id!;
+  }
+
+  /** Returns what a contact in HubSpot has in these properties; null for what is empty. */
+  async function atContact(id: string, properties: readonly string[]) {
+    const held = await atHubspot(server, id, ...properties);
+    return properties.map((name) => held[name] ?? null);
+  }
+
   return {
+    atContact,
     beginByCode,
     contactOf,
     invited,
     lettersTo,
     mail,
     nominated,
+    ownContactOf,
     paid,
     paidNomination,
+    pay,
     personOf,
     refund,
     run,
+    schoolJoin,
     statusAt,
     statusOf,
     statusOfEmail,

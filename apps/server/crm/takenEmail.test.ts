@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import type { StudentDetails } from '#core/studentDetails.ts';
-import { atHubspot, deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
+import { deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
 import { lapelPin } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
@@ -16,40 +15,13 @@ import {
   payOrder,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 
 /** These tests are about an email that several joins have: siblings, who pays again, and whose email HubSpot has at another contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-const { contactOf, paid, personOf, refund, statusAt, statusOf } = identityOn(server);
-
-const atContact = async (id: string, properties: readonly string[]) => {
-  const held = await atHubspot(server, id, ...properties);
-  return properties.map((name) => held[name] ?? null);
-};
-
-/** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
-async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
-  const client = server.client();
-  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
-}
-
-/** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
-async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
-  const { client, uuid } = await schoolJoin(person);
-  for (const productUuid of productUuids)
-    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  await payOrder(server, client, uuid);
-  await deliver(server);
-  return uuid;
-}
-
-/** Returns the id of the contact that a join has created. */
-async function ownContactOf(uuid: string): Promise<string> {
-  const { contact_id, made_contact } = await personOf(uuid);
-  assert.equal(made_contact, true);
-  return contact_id!;
-}
+const { atContact, contactOf, ownContactOf, paid, pay, personOf, refund, schoolJoin, statusAt, statusOf } =
+  identityOn(server);
 
 test('siblings with one email have a contact each that says nothing of the other, and one stays a member when the other one is refunded', async () => {
   for (const mother of [null, { firstname: 'Mother', membership_status: 'former', city: 'Houston' }]) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { atHubspot, deliver, deliveryOf, newContact } from '../../../tests/harness/deliver.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
@@ -19,7 +18,7 @@ import {
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { diffOf } from './diffJoin.ts';
@@ -27,30 +26,10 @@ import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** These tests are about what HubSpot is told of purchases: of several joins of one person, and of what went back. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-const { contactOf, paid, refund, statusAt, statusOf } = identityOn(server);
+const { atContact, contactOf, paid, pay, refund, statusAt, statusOf } = identityOn(server);
 
 const stole = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
 const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
-const atContact = async (id: string, properties: readonly string[]) => {
-  const held = await atHubspot(server, id, ...properties);
-  return properties.map((name) => held[name] ?? null);
-};
-
-/** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
-async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
-  const client = server.client();
-  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
-}
-
-/** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
-async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
-  const { client, uuid } = await schoolJoin(person);
-  for (const productUuid of productUuids)
-    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  await payOrder(server, client, uuid);
-  await deliver(server);
-  return uuid;
-}
 
 test('who pays by a school code while they pay by a code of their own is a member until both went back', async () => {
   const personalEmail = 'both.codes@example.com';

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import type { StudentDetails } from '#core/studentDetails.ts';
-import { atHubspot, deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
+import { deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /** These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-const { contactOf, paid, personOf, refund, run } = identityOn(server);
+const { atContact, contactOf, ownContactOf, paid, pay, personOf, refund, run, schoolJoin } =
+  identityOn(server);
 
 const bought = [
   'membership_status',
@@ -38,33 +38,6 @@ const personal = [
   'high_school_gpa',
   'transcript_received_at',
 ];
-const atContact = async (id: string, properties: readonly string[]) => {
-  const held = await atHubspot(server, id, ...properties);
-  return properties.map((name) => held[name] ?? null);
-};
-
-/** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
-async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
-  const client = server.client();
-  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
-}
-
-/** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
-async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
-  const { client, uuid } = await schoolJoin(person);
-  for (const productUuid of productUuids)
-    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  await payOrder(server, client, uuid);
-  await deliver(server);
-  return uuid;
-}
-
-/** Returns the id of the contact that a join has created. */
-async function ownContactOf(uuid: string): Promise<string> {
-  const { contact_id, made_contact } = await personOf(uuid);
-  assert.equal(made_contact, true);
-  return contact_id!;
-}
 
 test('who does not pay writes nothing into the contact whose email they typed', async (t) => {
   const id = await newContact(server, 'victim@example.com');
