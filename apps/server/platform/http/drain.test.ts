@@ -103,6 +103,26 @@ test('connections that wait to be taken when a server closes are taken and answe
   await closed;
 });
 
+test('a connection that comes while the process is busy with a call is taken before the port closes', async (t) => {
+  const { app, open } = await listening(60_000);
+  t.after(() => app.close());
+  let late: ReturnType<typeof open> | undefined;
+  app.server.prependListener('request', ({ url }: { url: string }) => {
+    if (url !== '/quick?busy') return;
+    late = open();
+    const began = performance.now();
+    while (performance.now() - began < 20);
+  });
+  const { socket } = await open();
+  await askOn(socket);
+  const stopped = stopAccepting(app.server);
+  // The call is read in the last turn in which the server looks for connections.
+  await setImmediate();
+  await askOn(socket, '/quick?busy');
+  await stopped;
+  assert.match(await askOn((await late!).socket), /^HTTP\/1\.1 200 OK/);
+});
+
 test('nobody is sent away from a connection before the server takes no other one', async () => {
   const { app, open } = await listening(60_000);
   const { socket } = await open();

@@ -9,6 +9,8 @@ const LOOK_MS = 50;
 const QUIET_MS = 1_000;
 /** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
+/** A turn of the event loop that took less time (ms) had no work between looking for connections and its end. */
+const QUIET_TURN_MS = 1;
 
 /**
  * Adds a hook that makes `app.close()` finish without losing calls. Fastify alone would lose those that are on their way, since it
@@ -58,12 +60,13 @@ export async function stopAccepting(server: HttpServer): Promise<void> {
   server.on('connection', count);
   // The operating system may have accepted a connection that Node has not taken over. Closing the port would reset that connection,
   // and lose its first request. Node takes over one connection per turn of its event loop, so after two turns without a new
-  // connection none is left.
+  // connection none is left. In a turn that spends long on calls, another connection may come after Node has looked for them.
   const until = performance.now() + ACCEPT_MS;
   for (let quietTurns = 0; quietTurns < 2 && performance.now() < until; ) {
-    const before = arrived;
+    const [before, began] = [arrived, performance.now()];
     await setImmediate();
-    quietTurns = arrived === before ? quietTurns + 1 : 0;
+    const isQuiet = arrived === before && performance.now() - began < QUIET_TURN_MS;
+    quietTurns = isQuiet ? quietTurns + 1 : 0;
   }
   server.off('connection', count);
   // `close` of the HTTP server would also close idle connections, so this calls the method of net.Server.
