@@ -8,6 +8,7 @@ import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.
 import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { CANNOT_CHECK } from './checkEligibility.ts';
 import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
 
 /** A small limit: each counted guess has to wait until HubSpot allows another search. */
@@ -71,9 +72,8 @@ test(`of 200 guesses at once, at two servers, no more than ${LIMIT} are looked a
     const answers = await Promise.all(
       codes('GUESS', 200).map((code, n) => check(code, STRANGER, n % 2 ? second.url : server.url)),
     );
-    // An overloaded server answers 503 without checking the code.
-    const { 429: limited = 0, 503: shed = 0 } = counted(answers);
-    const looked = answers.length - limited - shed;
+    // On a busy machine HubSpot answers too late about a code that is looked at. An overloaded server refuses before it looks.
+    const looked = answers.filter(({ status, message }) => status === 200 || message === CANNOT_CHECK).length;
     assert.ok(looked > 0 && looked <= LIMIT, JSON.stringify(counted(answers)));
   } finally {
     await second.kill();
