@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Client, TestServer } from './testServer.ts';
 
@@ -93,6 +94,11 @@ interface Paid {
   clientSecret: string;
 }
 
+/** Lets the server ask Stripe about every payment anew, as if a second had passed since it last did. */
+export async function secondLater({ deps }: TestServer): Promise<void> {
+  await sql`update payment set looked_at = null`.execute(deps.database);
+}
+
 /** Makes a paid join. Returns its session and payment intent. */
 export async function paidJoin(
   server: TestServer,
@@ -117,6 +123,24 @@ export async function payOrder(server: TestServer, client: Client, uuid: string)
   const { status, message } = await reportPayment(client, uuid, intent);
   assert.equal(status, 200, message!);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
+}
+
+/** Makes an order in a new browser, as {@link orderingJoin} does. */
+export async function newOrder(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const client = server.client();
+  return { client, uuid: await orderingJoin(client, code, person) };
+}
+
+/** Makes an order in a new browser, and opens its payment intent. */
+export async function newIntent(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const { client, uuid } = await newOrder(server, code, person);
+  return { client, uuid, intent: await openIntent(client, uuid) };
+}
+
+/** Makes a paid join in a new browser. */
+export async function newMember(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const client = server.client();
+  return { client, ...(await paidJoin(server, client, code, person)) };
 }
 
 /** Returns the lines of a join's order as Checkout shows them: type and price. */

@@ -14,6 +14,7 @@ import {
   paidJoin,
   payByCard,
   payOrder,
+  secondLater,
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -256,8 +257,10 @@ async function declinedLate(id: string): Promise<void> {
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);
   await server.stripeControl('processing', { hold: false });
+  await secondLater(server);
   assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
   await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  await secondLater(server);
   assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
 }
 
