@@ -5,7 +5,7 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { askStripe } from '../../../tests/harness/providers.ts';
 import { membershipsOf } from '../../../tests/harness/rows.ts';
 import { paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import {
   attemptsOf,
   charge,
@@ -318,29 +318,25 @@ test("a payment that is not this join's, or none at all, buys nothing", async ()
   assert.equal((await charge(client, uuid, 'pi_somebody_else')).status, 404);
 });
 
-test('after too many declined cards both cards have to wait, and no secret takes another one', async () => {
-  const limited = await startTestServer({ LIMITS: 'on', LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
-  try {
-    const client = limited.client();
-    const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
-    const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-    // Pays with another card on the page. The card is declined, without a call to our server.
-    const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
-    await declinedInPage();
-    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
-    await declinedInPage();
-    const refused = await charge(client, uuid, intentId, { charge: false });
-    assert.deepEqual(
-      [refused.status, refused.headers.has('retry-after'), refused.message],
-      [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
-    );
-    assert.equal((await charge(client, uuid, intentId)).status, 429);
-    assert.equal((await payByCard(limited, idOf(clientSecret))).status, 400);
-    const { body } = await limited.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
-    assert.equal(body.status, 'canceled');
-  } finally {
-    await limited.close();
-  }
+test('after too many declined cards both cards have to wait, and no secret takes another one', async (t) => {
+  limitWith(t, server, { LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  // Pays with another card on the page. The card is declined, without a call to our server.
+  const declinedInPage = () => payByCard(server, idOf(clientSecret), 'pm_card_chargeDeclined');
+  await declinedInPage();
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+  await declinedInPage();
+  const refused = await charge(client, uuid, intentId, { charge: false });
+  assert.deepEqual(
+    [refused.status, refused.headers.has('retry-after'), refused.message],
+    [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
+  );
+  assert.equal((await charge(client, uuid, intentId)).status, 429);
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
+  assert.equal(body.status, 'canceled');
 });
 
 test('an upgrade that the society has put in the place of another one at its price is what is sold once it is shown', async (t) => {
