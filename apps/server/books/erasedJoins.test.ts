@@ -5,7 +5,7 @@ import { deliver } from '../../../tests/harness/deliver.ts';
 import { chargeOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { paidJoin } from '../../../tests/harness/steps.ts';
+import { newMember, paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 
@@ -13,7 +13,7 @@ const server = await sharedServer();
 const run = (t: TestContext, command: string, ...args: string[]) => runCommand(t, server, command, args);
 
 test('a refund of a join that was erased says that HubSpot cannot be told, and goes back all the same', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   const made = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
   await followPayment(server.deps, intentId);
   const isTold = ({ out }: { out: string }) =>
@@ -39,7 +39,7 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
 });
 
 test('a refund of an erased join of which nothing has gone back before says so as well', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
   for (const subject of [uuid, intentId]) {
     const { out } = await run(t, 'refund', subject, '--dry-run');
@@ -70,7 +70,7 @@ test('the notice that the membership of an erased join went back in the dashboar
 
 test('when the money of an erased join goes back, nobody is written to, and nothing waits to be told to HubSpot', async () => {
   for (const isErased of [false, true]) {
-    const { uuid, intentId } = await paidJoin(server, server.client());
+    const { uuid, intentId } = await newMember(server);
     await deliver(server);
     if (isErased)
       await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);

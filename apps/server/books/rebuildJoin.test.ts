@@ -9,6 +9,9 @@ import { noticesOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -52,7 +55,7 @@ const joinsOf = async (email: string) =>
   ).rows;
 
 test('joins that were paid after the backup are made again from what Stripe knows, and nobody is to be refunded', async (t) => {
-  const before = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const before = await newMember(server, 'LINCOLN2026', {
     firstName: 'Early',
     personalEmail: 'early@example.com',
   });
@@ -74,10 +77,10 @@ test('joins that were paid after the backup are made again from what Stripe know
     params: { uuid: late.uuid },
     body: { paymentIntent: late.intentId },
   });
-  const invited = await paidJoin(server, server.client(), 'HONOR101', {
+  const invited = await newMember(server, 'HONOR101', {
     personalEmail: 'invited@example.com',
   });
-  const refunded = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const refunded = await newMember(server, 'LINCOLN2026', {
     firstName: 'Refunded',
     personalEmail: 'refunded@example.com',
   });
@@ -152,10 +155,10 @@ test('a join that is made again was paid when Stripe took its money, and its upg
 
 test('a join that is made again is the one that was lost, by whatever way it came', async (t) => {
   const restore = await dump(server);
-  const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const bySchool = await newMember(server, 'LINCOLN2026', {
     personalEmail: 'by.school@example.com',
   });
-  const byCode = await paidJoin(server, server.client(), 'HONOR102', {
+  const byCode = await newMember(server, 'HONOR102', {
     personalEmail: 'by.code@example.com',
   });
   const client = server.client();
@@ -201,9 +204,9 @@ test('an upgrade whose join is missing names what to settle first, and is made a
 });
 
 test('an order that has changed since its payment keeps its later revision when the payment is made again', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'changed@example.com' });
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server, 'LINCOLN2026', {
+    personalEmail: 'changed@example.com',
+  });
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.50' } });
   await payByCard(server, intent.id);
   await run(
@@ -220,8 +223,9 @@ test('an order that has changed since its payment keeps its later revision when 
 });
 
 test('an order that the backup has as it was before its last change gets a later revision than the one that was paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'before.change@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', {
+    personalEmail: 'before.change@example.com',
+  });
   const revisionNow = async () =>
     (
       await server.deps.database
@@ -253,8 +257,7 @@ for (const [when, isIntentInBackup] of [
       `Payer.${isIntentInBackup}@example.com`,
     ];
     const stranger = await newContact(server, mistyped);
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: mistyped });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: mistyped });
     if (isIntentInBackup) await openIntent(client, uuid);
     await deliver(server);
     // Simulates that the server found a contact with the mistyped email in HubSpot before the join was paid.
@@ -286,8 +289,10 @@ test('a join that is made again keeps the email of its details where Stripe has 
     ['kept@example.com', ''],
     ['KEPT.case@example.com', 'kept.case@example.com'],
   ] as const) {
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: given, firstName: 'Kept' });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', {
+      personalEmail: given,
+      firstName: 'Kept',
+    });
     const restore = await dump(server);
     const { id } = await openIntent(client, uuid);
     await server.stripe('POST', `/v1/payment_intents/${id}`, { receipt_email: atStripe });
@@ -377,8 +382,7 @@ for (const [whose, minutes] of [
     t.after(() => {
       behind = 0;
     });
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: email });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: email });
     await deliver(server);
     const { intentId } = await payOrder(server, client, uuid);
     await deliver(server);
@@ -402,8 +406,7 @@ test('a contact whom the lost payment has made a member is not told to staff as 
     .insertInto('invitation')
     .values({ code: 'BYTHIS1', person_id: personId(id) })
     .execute();
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'BYTHIS1', { personalEmail });
+  const { client, uuid } = await newOrder(server, 'BYTHIS1', { personalEmail });
   const restore = await dump(server);
   const { intentId } = await payOrder(server, client, uuid);
   await deliver(server);
@@ -427,7 +430,7 @@ test('a payment counts as made when the card was charged, not when its form was 
   const slow = await orderingJoin(server.client(), 'SLOW8101');
   const opened = await openIntent(server.client(), slow);
   behind = 2 * HOUR_MS;
-  const first = await paidJoin(server, server.client(), 'SLOW8101');
+  const first = await newMember(server, 'SLOW8101');
   const restore = await dump(server);
   behind = HOUR_MS;
   await refundJoin(server.deps, first.uuid, membershipOnly);
@@ -449,9 +452,11 @@ test('a payment counts as made when the card was charged, not when its form was 
 });
 
 test('a second payment with another email that is made again leaves the email of its paid join', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'first.email@example.com' });
-  const earlier = await openIntent(client, uuid);
+  const {
+    client,
+    uuid,
+    intent: earlier,
+  } = await newIntent(server, 'LINCOLN2026', { personalEmail: 'first.email@example.com' });
   await server.stripe('POST', `/v1/payment_intents/${earlier.id}`, { receipt_email: 'earlier@example.com' });
   await payByCard(server, earlier.id);
   await run(`update payment set status = 'canceled' where session_uuid = '${uuid}'`);

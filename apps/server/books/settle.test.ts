@@ -7,6 +7,8 @@ import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -61,7 +63,7 @@ async function toldOf(contactId: string): Promise<unknown[]> {
 const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
 
 test('a payment that was held as none for a while buys the membership that it had bought', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await newMember(server, 'HONOR101');
   const [bought] = await membershipsOf(server, uuid);
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
@@ -85,8 +87,7 @@ test('a payment that was held as none for a while buys the membership that it ha
 });
 
 test('HubSpot is told that a payment was none, and of the next one', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'none@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR102', { personalEmail: 'none@example.com' });
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   const { intentId } = await payOrder(server, client, uuid);
@@ -101,15 +102,14 @@ test('HubSpot is told that a payment was none, and of the next one', async (t) =
 test('a contact that only shares the email is told that a payment was none, and what staff wrote there stays', async (t) => {
   const personalEmail = 'none.shared@example.com';
   const id = await newContact(server, personalEmail, { store_items: 'Stole' });
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const { intentId } = await newMember(server, 'LINCOLN2026', { personalEmail });
   assert.deepEqual(await toldOf(id), ['member', 'Membership', '65.00', null, 'Stole', true]);
   await settleUnknown(t, intentId);
   assert.deepEqual(await toldOf(id), ['former', null, '0.00', null, 'Stole', false]);
 });
 
 test('HubSpot does not go on naming an upgrade whose payment was none', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR104', { personalEmail: 'up@example.com' });
+  const { client, uuid, intentId } = await newMember(server, 'HONOR104', { personalEmail: 'up@example.com' });
   const { data } = await charge(client, uuid, intentId);
   assert.equal(data.status, 'succeeded');
   const told = async () => {
@@ -124,8 +124,7 @@ test('HubSpot does not go on naming an upgrade whose payment was none', async (t
 });
 
 test('a join that is paid anew, since Stripe did not know its first payment, has letters and papers with its new number', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await settleUnknown(t, intentId);
   const anew = await payOrder(server, client, uuid);
   const [, held] = await membershipsOf(server, uuid);
@@ -142,8 +141,7 @@ test('a join that is paid anew, since Stripe did not know its first payment, has
 });
 
 test('a second payment that Stripe does not know takes nothing from the join that the first one paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await server.deps.database
     .updateTable('payment')
@@ -160,10 +158,9 @@ test('a second payment that Stripe does not know takes nothing from the join tha
 });
 
 test('a payment that went back pays for no order when it is settled', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail: 'second@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR103', { personalEmail: 'second@example.com' });
   const { id } = await openIntent(client, uuid);
-  await paidJoin(server, server.client(), 'HONOR103');
+  await newMember(server, 'HONOR103');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   await settlePayment(server.deps, id);
@@ -171,8 +168,7 @@ test('a payment that went back pays for no order when it is settled', async () =
 });
 
 test('a join is settled by its own payment, whatever its upgrade is', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   await settleUnknown(t, intentId);
   await server.deps.database
@@ -225,16 +221,14 @@ const sessionOf = (uuid: string) =>
     .executeTakeFirstOrThrow();
 
 test('a join whose payment Stripe does not know is open again, though its upgrade is paid', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   await settleUnknown(t, intentId);
   assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
 test('a join is settled before its upgrade, whichever of them had more attempts', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   for (let n = 0; n < 2; n++) await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });

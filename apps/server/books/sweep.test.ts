@@ -4,9 +4,10 @@ import { sql } from 'kysely';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
+  newIntent,
+  newMember,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
 } from '../../../tests/harness/steps.ts';
@@ -34,9 +35,7 @@ const statusOf = async (intentId: string) =>
 const sweepOnce = () => startSweeping(server.deps)();
 
 async function begun() {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   return { uuid, intentId: intent.id };
 }
@@ -80,7 +79,7 @@ test('of more payments than one round takes, those that have waited longest come
 });
 
 test('of more refunds than one round makes, those that have waited longest come first', async () => {
-  const { intentId } = await paidJoin(server, server.client());
+  const { intentId } = await newMember(server);
   const wait = (minutes: number, count: number) =>
     sql`
       insert into refund (intent_id, amount_cents, reason, status, next_try_at, lines)
@@ -199,8 +198,7 @@ test('an order that is frozen for a payment which does not exist any more opens'
 
 test('an upgrade that nobody paid is given up after an hour, a skipped one at once; the membership stays', async () => {
   for (const skips of [false, true]) {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
     const body = { paymentIntent: intentId, charge: false };
     const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
     const upgrade = data.clientSecret!.split('_secret_')[0]!;

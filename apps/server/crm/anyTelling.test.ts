@@ -24,7 +24,7 @@ const { beginByCode, invited, nominated, paid, personOf } = identityOn(server);
 const { atCrm, merge, sync } = hubspotPeople(server);
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
-const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 6));
+const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 const names = ['Own', 'Ada', 'Ben'];
 
 /** The joins of a walk, the emails and codes that it uses, and how to choose among them. */

@@ -8,8 +8,9 @@ import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
+  newMember,
+  newOrder,
   openIntent,
-  orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
@@ -76,7 +77,7 @@ for (const [way, learn] of ways)
 test('members whose contact was deleted have one of their own, and staff see who can have none', async (t) => {
   const { id, code } = await person();
   const personalEmail = `${code.toLowerCase()}@members.example.com`;
-  const byCode = await paidJoin(server, server.client(), code, { personalEmail });
+  const byCode = await newMember(server, code, { personalEmail });
   const upgrade = await upgradeByLink(server, id);
   const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
     personalEmail: `school.${personalEmail}`,
@@ -166,8 +167,7 @@ test('a sync learns in turn of contacts that were deleted for good, which HubSpo
 
 test('no link and no staff lead to a contact that was deleted', async (t) => {
   const { id } = await person();
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026');
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026');
   await payOrder(server, client, uuid);
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   await atCrm('DELETE', `/${id}`);
@@ -241,7 +241,7 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
 test('a member whose contact staff have deleted in favour of another one with the same email is told with that one', async () => {
   const { id, code } = await person();
   const personalEmail = 'kept.one@example.com';
-  const { uuid } = await paidJoin(server, server.client(), code, { personalEmail });
+  const { uuid } = await newMember(server, code, { personalEmail });
   await deliver(server);
   await atCrm('DELETE', `/${id}`);
   const properties = { email: personalEmail, firstname: 'Jordan', membership_status: 'prospect' };
@@ -291,7 +291,7 @@ test('a member whose invitation names a contact that HubSpot never had is linked
   await sql`insert into invitation (code, person_id) values ('MISTYPEDID', (select id from person where contact_id = '700700701'))`.execute(
     server.background,
   );
-  const { uuid } = await paidJoin(server, server.client(), 'MISTYPEDID', {
+  const { uuid } = await newMember(server, 'MISTYPEDID', {
     personalEmail: 'mistyped.id@example.com',
   });
   const { id } = await person();
@@ -316,8 +316,7 @@ test('of a contact that only an import has named, which HubSpot never had, what 
 
 test('a join of a contact that was deleted gets a contact of its own, once, whose all is that was bought', async () => {
   const { id, code } = await person();
-  const client = server.client();
-  const uuid = await orderingJoin(client, code, { personalEmail: 'was.deleted@example.com' });
+  const { client, uuid } = await newOrder(server, code, { personalEmail: 'was.deleted@example.com' });
   await payOrder(server, client, uuid);
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
@@ -348,8 +347,7 @@ test('a join of a contact that was deleted gets a contact of its own, once, whos
 });
 
 test('a contact that a join created and somebody deleted is created again once their person has paid', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'again@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: 'again@example.com' });
   await deliver(server);
   const first = (await contactOf(uuid)).own_contact!;
   await atCrm('DELETE', `/${first}`);
@@ -393,7 +391,7 @@ test('a contact that was restored in HubSpot is shown again, and is told of what
   );
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   assert.match(JSON.stringify(await profileOf(id)), /Ada/);
-  await paidJoin(server, server.client(), code, { personalEmail: 'restored@example.com' });
+  await newMember(server, code, { personalEmail: 'restored@example.com' });
   await deliver(server);
   assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
 });

@@ -8,9 +8,9 @@ import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
 import {
   details,
+  newMember,
+  newOrder,
   openIntent,
-  orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
 } from '../../../tests/harness/steps.ts';
@@ -75,13 +75,13 @@ const isMemberHere = async (id: string) => {
 };
 
 test('who joins again while HubSpot is being told that their first membership has ended is a member there', async () => {
-  const { uuid } = await paidJoin(server, server.client(), 'HONOR101', {
+  const { uuid } = await newMember(server, 'HONOR101', {
     personalEmail: 'first@example.com',
   });
   await deliver(server);
   await refundJoin(deps, uuid, membershipOnly);
   await overtaking(async () => {
-    const again = await paidJoin(server, server.client(), 'HONOR101', {
+    const again = await newMember(server, 'HONOR101', {
       personalEmail: 'second@example.com',
     });
     return again.uuid;
@@ -92,8 +92,7 @@ test('who joins again while HubSpot is being told that their first membership ha
 });
 
 test('who buys the upgrade by a link while HubSpot is being told of a refund has paid both there', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'upgrading@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR102', { personalEmail: 'upgrading@example.com' });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   await payOrder(server, client, uuid);
   await deliver(server);
@@ -112,7 +111,7 @@ test('a contact that pays while HubSpot is being told that one with the same ema
   const intent = await openIntent(client, own);
   const body = { revision: intent.revision, agreeToPolicies: true };
   assert.equal((await client.call('beginPayment', { params: { uuid: own }, body })).status, 200);
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail });
   await deliver(server);
   assert.deepEqual(await told(id), ['member', 65]);
   await refundJoin(deps, uuid, everything);
@@ -157,7 +156,7 @@ async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
 }
 
 test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103', {
+  const { uuid, intentId } = await newMember(server, 'HONOR103', {
     personalEmail: 'again@example.com',
   });
   await deliver(server);
@@ -167,8 +166,7 @@ test('who is a member again while HubSpot is being told that they are none is a 
 });
 
 test('who takes a correction back and pays while HubSpot is being told of it has the first details there', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR104');
+  const { client, uuid } = await newOrder(server, 'HONOR104');
   await deliver(server);
   const submit = async (city: string) => {
     const { status } = await client.call('submitDetails', { params: { uuid }, body: details({ city }) });
@@ -232,8 +230,7 @@ for (const [isTaken, lost] of [
   test(`items that are refunded after the ${lost} about them was lost are not said of the contact`, async (t) => {
     const email = `lost.${lost}.items@example.com`;
     const { id, code } = await invited(email, named);
-    const client = server.client();
-    const uuid = await orderingJoin(client, code, { personalEmail: email });
+    const { client, uuid } = await newOrder(server, code, { personalEmail: email });
     await deliver(server);
     await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
     await payOrder(server, client, uuid);

@@ -5,7 +5,7 @@ import { atHubspot, deliver, deliveryOf, newContact } from '../../../tests/harne
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { askHubspot, control, requestsTo } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { details, newMember, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
@@ -104,7 +104,7 @@ test('a join without its email has one contact, though HubSpot fails right after
 test('a contact beside another one with the same email is made once, though the answer was lost', async (t) => {
   const email = 'beside@example.com';
   await newContact(server, email, { firstname: 'Mother' });
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail: email });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: email });
   const { createContacts } = server.hubspot;
   t.mock.method(server.hubspot, 'createContacts', async (writes: Parameters<typeof createContacts>[0]) => {
     const outcomes = await createContacts(writes);

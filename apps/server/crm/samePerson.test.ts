@@ -9,9 +9,10 @@ import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
   reportPayment,
@@ -29,8 +30,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
 
 async function paidSchoolJoin(person: Partial<StudentDetails>): Promise<string> {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', person);
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', person);
   await payOrder(server, client, uuid);
   return uuid;
 }
@@ -58,8 +58,7 @@ test('a join whose money went back is not joined with a member: it makes nobody 
 
 test('a join is linked to a contact who holds nothing of what it still holds', async (t) => {
   const upgraded = async (code: string, personalEmail: string) => {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
+    const { client, uuid, intentId } = await newMember(server, code, { personalEmail });
     assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
     return uuid;
   };
@@ -76,8 +75,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
 
 test('of two who hold an upgrade each and are one person, one upgrade goes back, as staff are told', async (t) => {
   const upgraded = async (code: string, personalEmail: string) => {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
+    const { client, uuid, intentId } = await newMember(server, code, { personalEmail });
     assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
     return uuid;
   };

@@ -14,9 +14,9 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
+  newMember,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
   reportPayment,
@@ -128,10 +128,10 @@ test('a refund and a merge of the same person’s contact do not kill one anothe
     const code = `LOCK${turn}`;
     const id = await newContact(server, personalEmail, { invitation_code: code });
     const other = await newContact(server, `lock${turn}.other@example.com`);
-    const first = await paidJoin(server, server.client(), code, { personalEmail });
+    const first = await newMember(server, code, { personalEmail });
     await refundJoin(server.deps, first.uuid, everything);
     await deliver(server);
-    const second = await paidJoin(server, server.client(), code, { personalEmail });
+    const second = await newMember(server, code, { personalEmail });
     await deliver(server);
     const [low] = [first.uuid, second.uuid].sort();
     const holder = await lockHolder(t, server);
@@ -157,8 +157,7 @@ test('a refund and a merge of the same person’s contact do not kill one anothe
 });
 
 test('the upgrade that is still held makes nobody a member whose membership has ended', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR101');
   const body = { paymentIntent: intentId };
   assert.equal(
     (await client.call('createUpgradeCharge', { params: { uuid }, body })).data.status,
@@ -225,7 +224,7 @@ test('HubSpot has of a contact what all of their joins have bought, and when las
 
 test('of a membership that was refunded and one that was bought anew HubSpot has the one that is held', async () => {
   const person = { personalEmail: 'bought.anew@example.com' };
-  const { uuid: first } = await paidJoin(server, server.client(), 'HONOR104', person);
+  const { uuid: first } = await newMember(server, 'HONOR104', person);
   await refundJoin(server.deps, first, everything);
   assert.deepEqual(await boughtBy('104'), ['former', 'Membership', null, '0.00']);
   const client = server.client();
@@ -305,7 +304,7 @@ test('a contact that a join leaves for another is told again of the membership t
   const id = await newContact(server, personalEmail);
   const { uuid: own } = await membershipByLink(server, id);
   assert.equal((await boughtBy(id))[0], 'member');
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const { uuid } = await newMember(server, 'LINCOLN2026', {
     personalEmail,
     firstName: 'Alex',
   });
@@ -337,7 +336,7 @@ for (const when of ['before', 'after'] as const)
     const email = `linked.${when}.it.is.told@example.com`;
     const id = await newContact(server, email);
     const other = await newContact(server, `right.${email}`);
-    const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail: email });
+    const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: email });
     const reached = Promise.withResolvers<void>();
     const linked = Promise.withResolvers<void>();
     const update = server.hubspot.updateContacts;

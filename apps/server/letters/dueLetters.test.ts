@@ -9,9 +9,10 @@ import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts
 import {
   beginPayment,
   details,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
   secondLater,
@@ -58,7 +59,7 @@ async function textOf(uuid: string, kind: LetterKind): Promise<string> {
 }
 
 test('a payment that is confirmed again and again makes its letters due once, by whoever confirms it first', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   await Promise.all([1, 2, 3].map(() => confirmPayment(server.deps, intentId)));
   assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +1', 'portal +7']);
 });
@@ -94,38 +95,12 @@ test('the letters about the certificate and the portal are due on the days that 
       .replace('certificateAfterDays: 1', 'certificateAfterDays: 3')
       .replace('portalAfterDays: 7', 'portalAfterDays: 12'),
   );
-  const { uuid } = await paidJoin(server, server.client());
+  const { uuid } = await newMember(server);
   assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +3', 'portal +12']);
 });
 
-test('an order that was not paid has no letter', async () => {
-  const uuid = await orderingJoin(server.client());
-  await openIntent(server.client(), uuid);
-  assert.deepEqual(await lettersOf(uuid), []);
-});
-
-test('an upgrade has a receipt of its own', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
-  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'upgrade +0', 'certificate +1', 'portal +7']);
-});
-
-test('who owes a proof is asked when 14, 5 and 1 of its 30 days are left', async () => {
-  const { uuid } = await undergraduate(server);
-  assert.deepEqual(await lettersOf(uuid), [
-    'confirmation +0',
-    'certificate +1',
-    'portal +7',
-    'proof-due 14 +16',
-    'proof-due 5 +25',
-    'proof-due 1 +29',
-  ]);
-});
-
 test('a payment that bought nothing is told as one that goes back, and its refund is not told again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   await sql`update payment set intent_id = 'pi_other', status = 'succeeded' where intent_id = ${id}`.execute(
@@ -136,8 +111,7 @@ test('a payment that bought nothing is told as one that goes back, and its refun
 });
 
 test('an upgrade that is paid after its membership went back is not told as one that its payer has', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   const { data } = await charge(client, uuid, intentId, { charge: false });
   await refundJoin(server.deps, uuid, membershipOnly);
   await payByCard(server, idOf(data.clientSecret));
@@ -148,8 +122,7 @@ test('an upgrade that is paid after its membership went back is not told as one 
 });
 
 test('a second upgrade is told as one that its payer has, be it by another join of the same person', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR101');
   const { data } = await charge(client, uuid, intentId, { charge: false });
   await upgradeByLink(server, '101');
   await payByCard(server, idOf(data.clientSecret));
@@ -166,7 +139,7 @@ test('a second membership is told as the one that its payer has, and not as the 
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
   const { id } = await openIntent(client, uuid);
-  await paidJoin(server, server.client(), 'SECOND01');
+  await newMember(server, 'SECOND01');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   assert.match(await textOf(uuid, 'second-payment'), /you already have: Membership\. That stays as it is/);
@@ -265,8 +238,7 @@ async function declinedLate(id: string): Promise<void> {
 }
 
 test('a payment that fails after the bank was asked is told; a card that is declined at once is not', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await payByCard(server, id, 'pm_card_chargeDeclined');
@@ -278,8 +250,7 @@ test('a payment that fails after the bank was asked is told; a card that is decl
 });
 
 test('a payment that failed is told with the amount that the bank was asked for, whatever its joiner adds then', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'added@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: 'added@example.com' });
   const { id, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await declinedLate(id);
@@ -291,7 +262,7 @@ test('a payment that failed is told with the amount that the bank was asked for,
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {
-  const uuid = await orderingJoin(server.client());
+  const { uuid } = await newOrder(server);
   const { id } = await openIntent(server.client(), uuid);
   await sql`update payment set seen_status = 'processing' where intent_id = ${id}`.execute(
     server.deps.database,
@@ -303,8 +274,7 @@ test('a payment that is cancelled while its bank is asked is told, too', async (
 
 test('whose payment fails at the bank is told so if they have given a membership back, and not if they hold one', async () => {
   const personalEmail = 'pays.again@example.com';
-  const client = server.client();
-  const { uuid: first, intentId } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  const { client, uuid: first, intentId } = await newMember(server, 'LINCOLN2026', { personalEmail });
   assert.equal((await charge(client, first, intentId)).data.status, 'succeeded');
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
   const { id, revision } = await openIntent(client, uuid);
@@ -323,8 +293,7 @@ test('whose payment fails at the bank is told so if they have given a membership
 });
 
 test('an upgrade that comes to nothing at the bank is not told as the payment of the join', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   const body = { paymentIntent: intentId, charge: false };
   const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
   const id = data.clientSecret!.split('_secret_')[0]!;
@@ -333,7 +302,7 @@ test('an upgrade that comes to nothing at the bank is not told as the payment of
 });
 
 test('a member whose upgrade by link fails at the bank is not told to be no member', async () => {
-  await paidJoin(server, server.client(), 'HONOR102');
+  await newMember(server, 'HONOR102');
   const client = server.client();
   const body = { hubspotContactId: '102', mainProductId: 10 };
   const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
@@ -351,6 +320,6 @@ test('where the society sends its letters by other means, none is written', asyn
   t.after(() => {
     server.deps.config.mail = mail;
   });
-  const { uuid } = await paidJoin(server, server.client());
+  const { uuid } = await newMember(server);
   assert.deepEqual(await lettersOf(uuid), []);
 });

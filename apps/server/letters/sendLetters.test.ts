@@ -7,7 +7,7 @@ import { mailboxOf } from '#core/mailbox.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { everything, failRefund, undergraduate } from '../../../tests/harness/refunds.ts';
 import { toldStaff } from '../../../tests/harness/rows.ts';
-import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { newMember, newOrder, paidJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -28,7 +28,7 @@ beforeEachIn(import.meta.filename, async () => {
 });
 
 /** The join of the letters that {@link dueLetter} makes due. */
-const uuid = await orderingJoin(server.client());
+const { uuid } = await newOrder(server);
 let people = 0;
 const newEmail = () => `member${++people}@example.com`;
 /** Makes a letter due, to an email of its own, which it returns. */
@@ -40,7 +40,7 @@ async function dueLetter(): Promise<string> {
 /** Makes a member with exactly one due letter, the confirmation. */
 async function confirmed() {
   const email = newEmail();
-  const paid = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const paid = await newMember(server, undefined, { personalEmail: email });
   await sql`delete from letter where session_uuid = ${paid.uuid} and kind <> 'confirmation'`.execute(
     server.background,
   );
@@ -366,7 +366,7 @@ test('whatever was withdrawn of a membership and its upgrade is due again when b
 
 test('a letter of a later day still comes on that day when a refund fails before it', async () => {
   const email = `member${++people}@example.com`;
-  const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const { uuid, intentId } = await newMember(server, undefined, { personalEmail: email });
   await refundJoin(server.deps, uuid, everything);
   await send();
   await failRefund(server, intentId);
@@ -388,7 +388,7 @@ test('a mailbox gets so many letters about joins that are neither paid nor prove
     const email = `vic.tim+${count}@gmail.com`;
     await dueLetters(server.background, deps, [{ kind: 'link', sessionUuid: uuid, occasion: email, email }]);
   }
-  await paidJoin(server, server.client(), undefined, { personalEmail: 'victim@googlemail.com' });
+  await newMember(server, undefined, { personalEmail: 'victim@googlemail.com' });
   while (await send());
   const subjects = (await server.letters())
     .filter(({ to }) => mailboxOf(to) === 'victim@gmail.com')

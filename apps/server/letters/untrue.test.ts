@@ -7,8 +7,10 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
-  orderingJoin,
   paidJoin,
   payByCard,
   reportPayment,
@@ -55,14 +57,12 @@ test('no letter and no notice says that money was returned which Stripe does not
  */
 async function toldOfFailure(personalEmail: string, firstName: string): Promise<number> {
   const person = { personalEmail };
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', person);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server, 'LINCOLN2026', person);
   await beginPayment(client, uuid, intent.revision);
   await server.stripeControl('processing', { hold: true, intent: intent.id });
   await payByCard(server, intent.id);
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'processing');
-  await paidJoin(server, server.client(), 'LINCOLN2026', { ...person, firstName });
+  await newMember(server, 'LINCOLN2026', { ...person, firstName });
   await server.stripeControl(`payment_intents/${intent.id}/settle`, { declines: 'insufficient_funds' });
   await sql`update payment set looked_at = null, checked_at = now() - interval '1 hour' where intent_id = ${intent.id}`.execute(
     server.deps.database,
@@ -90,10 +90,9 @@ for (const [code, where] of [
 ])
   test(`a payer hears that a second payment goes back when staff give it back ${where}, and not while Stripe refuses that for good`, async (t) => {
     const personalEmail = `second.disputed.${code}@example.com`;
-    const client = server.client();
-    const uuid = await orderingJoin(client, code, { personalEmail });
+    const { client, uuid } = await newOrder(server, code, { personalEmail });
     const { id } = await openIntent(client, uuid);
-    await paidJoin(server, server.client(), code, { personalEmail });
+    await newMember(server, code, { personalEmail });
     await payByCard(server, id);
     const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, id) });
     assert.equal(await confirmPayment(server.deps, id), 'refunded');
@@ -122,8 +121,7 @@ for (const [code, where] of [
 
 test('whose next transcript was accepted is not asked for another one by the late letter about the one before', async (t) => {
   const personalEmail = 'late.rejection@example.com';
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'HONOR101', { personalEmail });
+  const { client, uuid } = await newMember(server, 'HONOR101', { personalEmail });
   const upload = () => postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
   assert.equal((await upload()).status, 200);
   await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable']);

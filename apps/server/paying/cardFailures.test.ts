@@ -7,9 +7,10 @@ import { settingsFor } from '../../../tests/harness/standIns.ts';
 import {
   beginPayment,
   details,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   reportPayment,
   secondLater,
@@ -53,8 +54,7 @@ async function decline(client: Client, uuid: string): Promise<string> {
 }
 
 test('after three declined cards a join has to wait, each time; its intent is cancelled, and after the wait another card pays', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const id = await decline(client, uuid);
   assert.equal(await decline(client, uuid), id, 'the same intent takes the next card');
   await decline(client, uuid);
@@ -86,8 +86,7 @@ test('after three declined cards a join has to wait, each time; its intent is ca
 });
 
 test('cards tried behind our back, with the secret alone, are counted by what Stripe reports, each once', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   for (const tried of [1, 2, 3]) {
     assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
@@ -115,8 +114,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
 });
 
 test('declined cards whose webhooks come late, all together, are all counted', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   for (let tried = 0; tried < 12; tried++)
     assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
@@ -133,8 +131,7 @@ test('declined cards whose webhooks come late, all together, are all counted', a
 });
 
 test('a decline that is reported after the next card has paid is counted, and the card that paid is not', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
   const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
@@ -204,8 +201,7 @@ test("where Stripe's clock is ahead nobody waits longer than the limit says", as
 test('many joins from one address wait together, and the counts hold on every server', async (t) => {
   const uuids: string[] = [];
   for (let join = 0; join < 4; join++) {
-    const client = server.client();
-    const uuid = await orderingJoin(client);
+    const { client, uuid } = await newOrder(server);
     uuids.push(uuid);
     for (let card = 0; card < 2; card++) await decline(client, uuid);
   }
@@ -230,8 +226,7 @@ test('many joins from one address wait together, and the counts hold on every se
 });
 
 test('a join gets no more intents than the limit', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   for (let attempt = 1; attempt <= 4; attempt++) {
     const { id } = await openIntent(client, uuid);
     await server.stripe('POST', `/v1/payment_intents/${id}/cancel`);
@@ -271,8 +266,7 @@ test('an address gets no more intents than its limit, and an intent that is ther
 });
 
 test('a failure that Stripe reports late does not open an order whose next card is on its way', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
   const event = (createdAt: Date) => ({
@@ -301,8 +295,7 @@ test('a failure that Stripe reports late does not open an order whose next card 
 });
 
 test('a try that begins while Stripe is asked about the last one stays frozen', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   const { database, payments } = server.deps;
@@ -382,8 +375,7 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
 });
 
 test('a decline that is reported late does not cancel the next card, which its bank is asking about', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await decline(client, uuid);
   const id = await decline(client, uuid);
   const { revision } = await openIntent(client, uuid);
@@ -405,8 +397,7 @@ test('a decline that is reported late does not cancel the next card, which its b
 });
 
 test('a saved card that is declined for the upgrade counts before any webhook tells of it', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await declineSavedCard(server, uuid, 'insufficient_funds');
   assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
   const { rows } = await sql`select from card_failure where session_uuid = ${uuid}`.execute(
@@ -416,8 +407,7 @@ test('a saved card that is declined for the upgrade counts before any webhook te
 });
 
 test('a card that its bank is still deciding on is not counted as declined', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const id = await decline(client, uuid);
   const path = `/v1/payment_intents/${id}`;
   const { body } = await server.stripe('GET', `${path}?expand[]=payment_method&expand[]=latest_charge`);

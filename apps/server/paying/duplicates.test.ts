@@ -6,6 +6,7 @@ import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.t
 import {
   beginPayment,
   details,
+  newMember,
   openIntent,
   paidJoin,
   payByCard,
@@ -184,8 +185,7 @@ test('an order whose payment went back as a second one is told as open to who lo
 });
 
 test('a second payment of the same join is told on its welcome page; another join hears nothing of it', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const stranger = server.client();
   const other = await paidJoin(server, stranger, 'LINCOLN2026');
   const again = await server.stripe('POST', '/v1/payment_intents', {

@@ -5,9 +5,9 @@ import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import {
   beginPayment,
+  newMember,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
@@ -143,8 +143,7 @@ test('who comes back from paying when nobody looked learns it by the first look'
 });
 
 test('a payment whose end is written is told of without asking Stripe', async () => {
-  const client = server.client();
-  const { uuid, intentId, clientSecret } = await paidJoin(server, client);
+  const { client, uuid, intentId, clientSecret } = await newMember(server);
   await forgetRequests(server.stripeUrl);
   for (let time = 0; time < 3; time++) {
     const answer = await reportPayment(client, uuid, { id: intentId, clientSecret });

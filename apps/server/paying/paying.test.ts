@@ -5,6 +5,9 @@ import { atStripe } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -27,8 +30,7 @@ const donate = (client: Client, uuid: string) =>
   client.call('setSessionProduct', { params: { uuid }, body: { productUuid: donation25 } });
 
 test('an order that was changed back to its total is paid at the revision that it has now', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   const { sessionProductUuid } = (await donate(client, uuid)).data;
   const params = { sessionProductUuid: sessionProductUuid! };
@@ -39,8 +41,7 @@ test('an order that was changed back to its total is paid at the revision that i
 });
 
 test('an order whose membership is chosen once more is paid at the revision on the screen', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   const chosen = await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   assert.equal(chosen.status, 200);
@@ -48,9 +49,7 @@ test('an order whose membership is chosen once more is paid at the revision on t
 });
 
 test('an order changed in another tab is not paid at the old total', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const old = await openIntent(client, uuid);
+  const { client, uuid, intent: old } = await newIntent(server);
   await donate(client, uuid);
   const { status, message } = await beginPayment(client, uuid, old.revision);
   assert.equal(status, 409);
@@ -59,8 +58,7 @@ test('an order changed in another tab is not paid at the old total', async () =>
 });
 
 test('while a payment is under way the order is frozen, and the same revision may be begun again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { sessionProductUuid } = (await donate(client, uuid)).data;
   const intent = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
@@ -77,9 +75,7 @@ test('while a payment is under way the order is frozen, and the same revision ma
 });
 
 test('an authentication that was left does not lock the order: a change cancels it in Stripe, and the new total is paid', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   const asked = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((asked.body as unknown as { status: string }).status, 'requires_action');
@@ -101,9 +97,7 @@ test('an authentication that was left does not lock the order: a change cancels 
 });
 
 test('Checkout that is opened again leaves an authentication alone, however long ago it began', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
@@ -115,8 +109,7 @@ test('Checkout that is opened again leaves an authentication alone, however long
 });
 
 test('what is looked at is the payment that was begun, whatever became of an earlier one', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
@@ -126,9 +119,7 @@ test('what is looked at is the payment that was begun, whatever became of an ear
 });
 
 test('a left payment that succeeds while a change cancels it is paid for, and the change is refused', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
     server.deps.database,
@@ -150,9 +141,7 @@ test('a payment of no join cannot be given up', async () => {
 });
 
 test('after a decline the order opens again and another card pays', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   assert.equal((await payByCard(server, intent.id, 'pm_card_chargeDeclined')).status, 402);
   const released = await client.call('releasePayment', { params: { uuid }, body: {} });
@@ -167,9 +156,7 @@ test('after a decline the order opens again and another card pays', async () => 
 });
 
 test('the return page is not believed: an unpaid intent stays unpaid whatever it reports', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'requires_payment_method');
   assert.equal(await stateOf(server, uuid), 'ordering');
   const wrong = await reportPayment(client, uuid, { ...intent, clientSecret: 'pi_x_secret_y' });
@@ -177,7 +164,7 @@ test('the return page is not believed: an unpaid intent stays unpaid whatever it
 });
 
 test('whoever paid for one join does not become the browser that paid for another', async () => {
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid } = await newMember(server, 'LINCOLN2026');
   const stranger = server.client();
   const own = await paidJoin(server, stranger, 'LINCOLN2026');
   const { client_secret } = await server.deps.database
@@ -191,9 +178,7 @@ test('whoever paid for one join does not become the browser that paid for anothe
 });
 
 test('what is confirmed is the snapshot that was paid, not what the session holds now', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   // Changes the frozen order directly in the database, since no call of the page can change it.
@@ -210,9 +195,7 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
 });
 
 test("an amount that is not its snapshot's buys nothing, and goes back", async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await server.stripe('POST', `/v1/payment_intents/${intent.id}`, { amount: '100' });
   await payByCard(server, intent.id);
@@ -222,9 +205,7 @@ test("an amount that is not its snapshot's buys nothing, and goes back", async (
 });
 
 test('a success of another environment on the same account confirms nothing here', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { uuid, intent } = await newIntent(server);
   await server.stripe('POST', `/v1/payment_intents/${intent.id}`, {
     'metadata[environment]': 'somebody-else',
   });
@@ -271,8 +252,7 @@ test('two joins of one contact that both pay: one membership, the other money go
 });
 
 test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   const metadata = Object.entries(body.metadata as unknown as Record<string, string>);
   const second = await server.stripe('POST', '/v1/payment_intents', {
@@ -331,9 +311,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
 });
 
 test('an intent that ended behind the page is a form that has expired, and the next one pays', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const gone = await openIntent(client, uuid);
+  const { client, uuid, intent: gone } = await newIntent(server);
   await cancelIntent(server.deps, gone.id);
   const refused = await beginPayment(client, uuid, gone.revision);
   assert.deepEqual(
@@ -348,8 +326,7 @@ test('an intent that ended behind the page is a form that has expired, and the n
 });
 
 test('a paid session takes no more money and no more changes', async () => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid } = await newMember(server, 'LINCOLN2026');
   const intent = await client.call('createPaymentIntent', {
     params: { uuid },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },
@@ -378,8 +355,7 @@ test('a checkout-only join is not paid before its policies are agreed to', async
 });
 
 test('a join whose page writes its uuid in capitals is paid, and noted at Stripe, as any other', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, undefined, { personalEmail: 'capitals@example.com' });
+  const { client, uuid } = await newOrder(server, undefined, { personalEmail: 'capitals@example.com' });
   const { intentId } = await payOrder(server, client, uuid.toUpperCase());
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   assert.equal((body as unknown as { metadata: { session: string } }).metadata.session, uuid);

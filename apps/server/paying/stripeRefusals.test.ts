@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toldStaff } from '../../../tests/harness/rows.ts';
-import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  newOrder,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+} from '../../../tests/harness/steps.ts';
 import { type Answered, type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import type { CallFailure } from '../providers/stripe/failures.ts';
@@ -162,10 +169,11 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
       // Uses a new browser each time, because a browser's cookie has only the last few joins.
       const step = await arrange(server.client());
       await meet(kind, method, path);
-      const { status, message, body } = await step();
+      const { status, headers, message, body } = await step();
       await server.stripeFault(null);
       assert.equal(status, kind.answered, kind.fault.kind);
       assert.match(message!, /right now|did not answer/);
+      assert.equal(headers.get('retry-after'), status === 503 ? '5' : null);
       assert.equal(JSON.stringify(body).includes(SECRET), false);
       again.push(step);
     }
@@ -173,8 +181,7 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
   });
 
 test('who has paid while the key was refused is a member once it is taken again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, clientSecret, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await payByCard(server, id);

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { asTold } from '../../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
+import { newMember, openIntent, orderingJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../../tests/harness/testServer.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { parcelOf } from '../../membership/orders.ts';
@@ -115,7 +115,7 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
 });
 
 test('refund assign refuses what it does not understand, and refunds that were made here', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   await run(t, 'refund', uuid);
   const { uuid: ours } = await server.deps.database
     .selectFrom('refund')
@@ -332,7 +332,7 @@ test('a membership that is refunded with its upgrade tells staff of no upgrade l
 });
 
 test('an upgrade that was bought by a join of its own does not outlive the membership of its contact unseen', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await newMember(server, 'HONOR101');
   const other = await withItems();
   const upgrade = await upgraded(other.client, other.uuid, other.intentId);
   // Turns the upgrade into an upgrade by link, in a join of its own.
@@ -349,8 +349,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
 });
 
 test('an upgrade whose holder has joined anew is left behind no more', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR102');
   await upgraded(client, uuid, intentId);
   await inDashboard(intentId);
   const alone = async () =>
@@ -358,14 +357,14 @@ test('an upgrade whose holder has joined anew is left behind no more', async () 
       subject === uuid ? [kind] : [],
     );
   assert.deepEqual(await alone(), ['upgrade_alone']);
-  await paidJoin(server, server.client(), 'HONOR102');
+  await newMember(server, 'HONOR102');
   assert.deepEqual(await alone(), []);
 });
 
 test('a refund of a payment that bought nothing is for none of its lines, whatever staff say', async (t) => {
   const client = server.client();
   const { id } = await openIntent(client, await orderingJoin(client, 'HONOR103'));
-  await paidJoin(server, server.client(), 'HONOR103');
+  await newMember(server, 'HONOR103');
   await payByCard(server, id);
   await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 3 });
   assert.equal(await confirmPayment(server.deps, id), 'refunded');

@@ -14,7 +14,7 @@ import {
 } from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
+import { newMember, newOrder, openIntent, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../confirmPayment.ts';
@@ -28,9 +28,9 @@ const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
   const person = { personalEmail: 'comes.back@example.com' };
-  const first = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const first = await newMember(server, 'LINCOLN2026', person);
   await refundJoin(server.deps, first.uuid, everything);
-  const second = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const second = await newMember(server, 'LINCOLN2026', person);
   await failRefund(server, first.intentId);
   const standings = [...(await standingsOf(server, first.uuid)), ...(await standingsOf(server, second.uuid))];
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('staff are told of one person who has paid twice also when the first member
 });
 
 test('staff are told of each refund that fails, also when it is given again and fails again on the same day', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', {
     personalEmail: 'failed@example.com',
   });
   for (let time = 1; time <= 2; time++) {
@@ -75,12 +75,11 @@ test('staff are told of each refund that fails, also when it is given again and 
 async function joinedAnew(code: string) {
   await newContact(server, `${code.toLowerCase()}@example.com`, { invitation_code: code });
   const person = { personalEmail: `${code.toLowerCase()}@example.com` };
-  const client = server.client();
-  const uuid = await orderingJoin(client, code, person);
+  const { client, uuid } = await newOrder(server, code, person);
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
   const { intentId } = await payOrder(server, client, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
-  await paidJoin(server, server.client(), code, person);
+  await newMember(server, code, person);
   await failRefund(server, intentId);
   return { uuid, intentId };
 }
@@ -157,9 +156,9 @@ test('staff are not told to decide a refund again that failed because the card i
 });
 
 test('of a join whose second payment came back from the bank, refund does not say that nothing was paid', async (t) => {
-  const uuid = await orderingJoin(server.client(), 'HONOR104');
+  const { uuid } = await newOrder(server, 'HONOR104');
   const { id } = await openIntent(server.client(), uuid);
-  await paidJoin(server, server.client(), 'HONOR104');
+  await newMember(server, 'HONOR104');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   await failRefund(server, id);
