@@ -62,6 +62,17 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
+/** Asks for the payment intent of an order, as the page does that shows this total (cents). */
+export function askIntent(client: Client, uuid: string, amount = 6500) {
+  const body = { amount, currency: 'usd', billingEmail: '' };
+  return client.call('createPaymentIntent', { params: { uuid }, body });
+}
+
+/** Returns the status of an intent at Stripe. */
+export async function statusAtStripe(server: TestServer, intentId: string): Promise<string> {
+  return (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;
+}
+
 /** Freezes the order at a revision, as the page does right before it confirms the card. */
 export function beginPayment(client: Client, uuid: string, revision: number) {
   return client.call('beginPayment', { params: { uuid }, body: { revision } });

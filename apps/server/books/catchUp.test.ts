@@ -4,8 +4,16 @@ import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { stateOf, toldStaff } from '../../../tests/harness/rows.ts';
-import { newMember, newOrder, openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
+import {
+  newMember,
+  newOrder,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  statusAtStripe,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
@@ -55,7 +63,7 @@ test('a payment whose webhook was lost and whose page never came back is confirm
 
 test('an upgrade that was charged when the server died before it could write it is confirmed', async () => {
   const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await sql`
     with gone as (delete from membership where session_uuid = ${uuid} and type = 'membership_upgrade'),
       open as (update join_session set upgrade = 'open' where uuid = ${uuid}),
@@ -75,8 +83,7 @@ test('an intent that was made when the server died before it could write it is g
   behind = 0;
   await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
   await catchUp();
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  assert.equal((body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, id), 'canceled');
   const next = await openIntent(client, uuid);
   assert.notEqual(next.id, id);
   assert.deepEqual(await paymentsOf(uuid), [

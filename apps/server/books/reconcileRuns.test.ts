@@ -80,9 +80,7 @@ test('every night it runs once, whatever the number of servers, and keeps what d
   const minutesAfterEight = (due_at.getTime() % DAY_MS) / 60_000 - 8 * 60;
   assert.ok(Math.abs(minutesAfterEight) < 1, `the next one begins at ${due_at.toISOString()}`);
   assert.ok(due_at > new Date() && due_at.getTime() < Date.now() + DAY_MS + 60_000);
-  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', {
-    personalEmail: 'nightly@example.com',
-  });
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', { personalEmail: 'nightly@example.com' });
   await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
   await change(sql`update schedule set due_at = now()`);
   await reconcileNightly(server.deps);

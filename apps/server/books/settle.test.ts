@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { differencesOf, lapelPin } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { joinRow, membershipsOf, paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
@@ -68,11 +68,7 @@ test('a payment that was held as none for a while buys the membership that it ha
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
   // Without a payment that succeeded, the joiner gets reminders, as for any other unpaid join.
-  const { succeeded_at: succeededAt } = await server.deps.database
-    .selectFrom('payment')
-    .select('succeeded_at')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { succeeded_at: succeededAt } = await paymentRow(server, intentId);
   assert.equal(succeededAt, null);
   await settlePayment(server.deps, intentId);
   const [again, ...more] = await membershipsOf(server, uuid);
@@ -169,7 +165,7 @@ test('a payment that went back pays for no order when it is settled', async () =
 
 test('a join is settled by its own payment, whatever its upgrade is', async (t) => {
   const { client, uuid, intentId } = await newMember(server);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await settleUnknown(t, intentId);
   await server.deps.database
     .updateTable('join_session')
@@ -195,11 +191,7 @@ test('a join is settled where it stands when nothing is to be brought to what St
   const { uuid } = await paidJoin(server, client);
   await client.call('skipUpgrade', { params: { uuid }, body: {} });
   await settleJoin(server.deps, uuid);
-  const { upgrade } = await server.deps.database
-    .selectFrom('join_session')
-    .select('upgrade')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  const { upgrade } = await joinRow(server, uuid);
   assert.equal(upgrade, 'skipped');
 
   const other = server.client();
@@ -222,7 +214,7 @@ const sessionOf = (uuid: string) =>
 
 test('a join whose payment Stripe does not know is open again, though its upgrade is paid', async (t) => {
   const { client, uuid, intentId } = await newMember(server);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await settleUnknown(t, intentId);
   assert.equal(await stateOf(server, uuid), 'ordering');
 });
@@ -231,7 +223,7 @@ test('a join is settled before its upgrade, whichever of them had more attempts'
   const { client, uuid } = await newOrder(server);
   for (let n = 0; n < 2; n++) await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { intentId } = await payOrder(server, client, uuid);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   const intents = await server.deps.database
     .selectFrom('payment')
     .select(['intent_id', 'kind', 'attempt'])

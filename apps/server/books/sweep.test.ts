@@ -10,6 +10,7 @@ import {
   orderingJoin,
   payByCard,
   payOrder,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { startSweeping, sweepPayments, sweepRefunds } from './sweep.ts';
@@ -111,8 +112,7 @@ test('an abandoned intent is cancelled after a day, in Stripe and then here; and
     assert.equal(await statusOf(intentId), 'open');
     await pass('2 hours');
     await sweepPayments(server.deps);
-    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-    assert.equal((body as unknown as { status: string }).status, 'canceled');
+    assert.equal(await statusAtStripe(server, intentId), 'canceled');
     assert.equal(await statusOf(intentId), 'canceled');
     const next = await payOrder(server, server.client(), uuid);
     assert.deepEqual([next.intentId === intentId, await stateOf(server, uuid)], [false, 'paid']);
@@ -213,8 +213,7 @@ test('an upgrade that nobody paid is given up after an hour, a skipped one at on
     await pass('6 minutes');
     await sweepPayments(server.deps);
     assert.equal(await statusOf(upgrade), 'canceled');
-    const { body: atStripe } = await server.stripe('GET', `/v1/payment_intents/${upgrade}`);
-    assert.equal((atStripe as unknown as { status: string }).status, 'canceled');
+    assert.equal(await statusAtStripe(server, upgrade), 'canceled');
     assert.equal(await stateOf(server, uuid), 'paid');
   }
 });

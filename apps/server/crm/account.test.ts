@@ -47,9 +47,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   const before = await rows();
   assert.ok(before.members > 0);
 
-  const { uuid } = await newMember(server, 'LINCOLN2026', {
-    personalEmail: 'account@example.com',
-  });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: 'account@example.com' });
   const work = { ...server.deps, database: server.background, hubspot };
   await pushDue(work);
   await assert.rejects(lookAtContacts(work, ['101', '102']), OtherAccount);
@@ -95,9 +93,7 @@ test('with a token of another account no contact counts as deleted, none is crea
 test('a token that may not ask for its account is not checked, and contacts are created', async (t) => {
   await server.hubspotFault({ kind: 'status', status: 403, path: '/account-info/**', times: 10 });
   t.after(() => server.hubspotFault(null));
-  const { uuid } = await newMember(server, 'LINCOLN2026', {
-    personalEmail: 'unasked@example.com',
-  });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: 'unasked@example.com' });
   const hubspot = hubspotClient(
     server.deps.config.providers.hubspot,
     server.deps.society.crm.fields,

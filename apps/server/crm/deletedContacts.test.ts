@@ -291,9 +291,7 @@ test('a member whose invitation names a contact that HubSpot never had is linked
   await sql`insert into invitation (code, person_id) values ('MISTYPEDID', (select id from person where contact_id = '700700701'))`.execute(
     server.background,
   );
-  const { uuid } = await newMember(server, 'MISTYPEDID', {
-    personalEmail: 'mistyped.id@example.com',
-  });
+  const { uuid } = await newMember(server, 'MISTYPEDID', { personalEmail: 'mistyped.id@example.com' });
   const { id } = await person();
   const early = await runCommand(t, server, 'person merge', [uuid, id]);
   assert.match(early.out, /Both are contacts in HubSpot, 700700701 and/, 'HubSpot was not asked yet');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, deliveryOf, newContact } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, deliveryOf, newContact, refillBudget } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { personId } from '../../../tests/harness/personId.ts';
@@ -23,9 +23,7 @@ const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 /** Ends the outage of HubSpot and the pause in our calls that followed from it. */
 async function recovery(): Promise<void> {
   await server.hubspotFault(null);
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
-    server.deps.database,
-  );
+  await refillBudget(server);
 }
 
 let contacts = 0;
@@ -214,9 +212,7 @@ test('while HubSpot is down what is to be filled waits, and asks no more often t
   const id = await mailed();
   await outage();
   assert.equal((await press.init(id)).status, 200);
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
-    server.deps.database,
-  );
+  await refillBudget(server);
   assert.equal((await pushDue(server.deps)).taken, 1);
   assert.equal((await pushDue(server.deps)).taken, 0);
 });

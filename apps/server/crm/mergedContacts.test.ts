@@ -20,7 +20,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { keepContacts } from './followContacts.ts';
@@ -204,28 +204,6 @@ test('a join that is left over again, after its other one went back, is told ane
   assert.deepEqual(await told(), [1, 1]);
 });
 
-test('of two merged contacts with an upgrade each, the command that staff are told gives an upgrade back and no membership', async (t) => {
-  const [byHand, joined] = [await person({ membership_status: 'member' }), await person()];
-  const byLink = await upgradeByLink(server, byHand.id);
-  const { client, uuid, intentId } = await newMember(server, joined.code, {
-    personalEmail: 'up@example.com',
-  });
-  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-  await deliver(server);
-  await merge(joined.id, byHand.id);
-  await server.deps.contacts.refresh(joined.id);
-  const notices = [...(await noticesOf(server, uuid)), ...(await noticesOf(server, byLink.uuid))];
-  const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
-  assert.match(told!, /both hold a membership upgrade bought here/);
-  assert.deepEqual(more, []);
-  const { out, code } = await runCommand(t, server, 'refund', argumentsOf(told!));
-  assert.equal(code, 0, out);
-  const held = [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, byLink.uuid))].filter(
-    ({ standing }) => standing === 'active',
-  );
-  assert.deepEqual(held.map(({ type }) => type).sort(), ['membership', 'membership_upgrade']);
-});
-
 test('of two merged contacts with a membership and an upgrade each, staff are told of both at once', async (t) => {
   const [one, two] = [await person(), await person()];
   const joins: string[] = [];
@@ -252,9 +230,7 @@ test('of two merged contacts with a membership and an upgrade each, staff are to
 
 test('HubSpot has the sum of what two merged contacts have bought, and says member while a membership of either is held', async () => {
   const [one, two] = [await person(), await person()];
-  const { uuid } = await newMember(server, one.code, {
-    personalEmail: 'one.sum@example.com',
-  });
+  const { uuid } = await newMember(server, one.code, { personalEmail: 'one.sum@example.com' });
   await refundJoin(server.deps, uuid, membershipOnly);
   await newMember(server, two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);

@@ -75,15 +75,11 @@ const isMemberHere = async (id: string) => {
 };
 
 test('who joins again while HubSpot is being told that their first membership has ended is a member there', async () => {
-  const { uuid } = await newMember(server, 'HONOR101', {
-    personalEmail: 'first@example.com',
-  });
+  const { uuid } = await newMember(server, 'HONOR101', { personalEmail: 'first@example.com' });
   await deliver(server);
   await refundJoin(deps, uuid, membershipOnly);
   await overtaking(async () => {
-    const again = await newMember(server, 'HONOR101', {
-      personalEmail: 'second@example.com',
-    });
+    const again = await newMember(server, 'HONOR101', { personalEmail: 'second@example.com' });
     return again.uuid;
   });
   assert.equal(await isMemberHere('101'), true);
@@ -156,9 +152,7 @@ async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
 }
 
 test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
-  const { uuid, intentId } = await newMember(server, 'HONOR103', {
-    personalEmail: 'again@example.com',
-  });
+  const { uuid, intentId } = await newMember(server, 'HONOR103', { personalEmail: 'again@example.com' });
   await deliver(server);
   await refundJoin(deps, uuid, membershipOnly);
   await takenMeanwhile(() => failRefund(server, intentId));

@@ -4,13 +4,12 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
-import { details, newMember, orderingJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { details, newMember, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { takeDue } from './deliveries.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
-import { pushDue } from './push.ts';
 
 const server = await sharedServer();
 
@@ -53,18 +52,6 @@ test('a join is told while another statement only relies on it to stay', async (
   // Takes the row lock that PostgreSQL takes when another transaction inserts a row that refers to the join, such as a payment.
   await holder.query('select from join_session where uuid = $1 for key share', [uuid]);
   assert.equal(await push(), 1);
-});
-
-test('while HubSpot is limited or down nothing is lost, and it is delivered afterwards', async () => {
-  const client = server.client();
-  await orderingJoin(client, 'HONOR104');
-  await server.hubspotFault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
-  assert.equal(await push(), 1);
-  assert.equal((await pushDue(server.deps)).taken, 0, 'not before HubSpot said');
-  await server.hubspotFault({ kind: 'cut' });
-  assert.equal(await push(), 1);
-  assert.equal(await push(), 1);
-  assert.equal((await contact('104')).join_stage, 'ordering');
 });
 
 test('a record on which HubSpot fails every time keeps no other from being delivered', async () => {

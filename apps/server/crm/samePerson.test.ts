@@ -6,20 +6,11 @@ import { atHubspot, deliver, newContact, setDelivery } from '../../../tests/harn
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import {
-  newMember,
-  newOrder,
-  openIntent,
-  orderingJoin,
-  payByCard,
-  payOrder,
-  reportPayment,
-} from '../../../tests/harness/steps.ts';
+import { newOrder, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
-import { reconcile } from '../books/reconcile.ts';
+import { membershipByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
@@ -56,43 +47,6 @@ test('a join whose money went back is not joined with a member: it makes nobody 
   assert.deepEqual([code, await statusOf(id)], [1, 'member']);
 });
 
-test('a join is linked to a contact who holds nothing of what it still holds', async (t) => {
-  const upgraded = async (code: string, personalEmail: string) => {
-    const { client, uuid, intentId } = await newMember(server, code, { personalEmail });
-    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-    return uuid;
-  };
-  // The first join keeps only its upgrade, the second join only its membership.
-  const theirs = await upgraded('HONOR103', 'first.try@example.com');
-  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
-  const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
-  await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, '103']);
-  assert.equal(code, 0, out);
-  await deliver(server);
-  assert.equal(await statusOf('103'), 'member');
-});
-
-test('of two who hold an upgrade each and are one person, one upgrade goes back, as staff are told', async (t) => {
-  const upgraded = async (code: string, personalEmail: string) => {
-    const { client, uuid, intentId } = await newMember(server, code, { personalEmail });
-    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-    return uuid;
-  };
-  const id = await newContact(server, 'upgrade.alone@example.com', { invitation_code: 'UPGRADEALONE' });
-  await server.deps.contacts.refresh(id);
-  const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
-  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
-  const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
-  assert.equal(code, 0, out);
-  const [, args] = /operator -- refund (.*)$/m.exec(out)!;
-  assert.equal((await runCommand(t, server, 'refund', args!.split(' '))).code, 0);
-  await deliver(server);
-  assert.equal(await statusOf(id), 'member');
-  assert.deepEqual((await reconcile(server.deps)).differences, []);
-});
-
 test('of two contacts that a join is linked to at once it gets one', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'two.at.once@example.com' });
   const holder = await lockHolder(t, server);
@@ -103,13 +57,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   await holder.query('commit');
   const [linked, ...more] = (await ends).flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   assert.deepEqual(more, []);
-  const { contact_id } = await server.deps.database
-    .selectFrom('join_session')
-    .innerJoin('person', 'person.id', 'person_id')
-    .select('contact_id')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  assert.equal(contact_id, linked);
+  assert.equal((await membershipsOf(server, uuid))[0]?.contact_id, linked);
 });
 
 test('the contact with the same email, or the one that the join had created, is no member any more when it is linked to another', async (t) => {
@@ -202,14 +150,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
 test('what HubSpot was told while a membership ended does not make its contact a member again', async (t) => {
   await deliver(server);
   const id = await newContact(server, 'ended.meanwhile@example.com');
-  const client = server.client();
-  const uuid = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
-    .joinSessionUuid;
-  const intent = await openIntent(client, uuid);
-  const body = { revision: intent.revision, agreeToPolicies: true };
-  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
-  await payByCard(server, intent.id);
-  await reportPayment(client, uuid, intent);
+  const { uuid } = await membershipByLink(server, id);
   const real = server.hubspot.updateContacts.bind(server.hubspot);
   const told = t.mock.method(
     server.hubspot,

@@ -275,13 +275,3 @@ test('an email that is corrected while HubSpot looks for it is asked for again',
   const own = await ownContactOf(uuid);
   assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
 });
-
-test('a contact with a part of a name is of the first who has it, and a sibling gets another one', async () => {
-  const personalEmail = 'siblings.part@example.com';
-  await newContact(server, personalEmail, { lastname: 'Rivera' });
-  const ada = await pay({ personalEmail, firstName: 'Ada' });
-  await deliver(server);
-  const ben = await pay({ personalEmail, firstName: 'Ben' });
-  await deliver(server);
-  assert.notEqual(await contactOf(ada), await contactOf(ben));
-});

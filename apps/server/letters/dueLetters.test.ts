@@ -5,7 +5,12 @@ import { parse, stringify } from 'yaml';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
-import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import {
+  membershipOnly,
+  refundInDashboard,
+  settleRefund,
+  undergraduate,
+} from '../../../tests/harness/refunds.ts';
 import {
   beginPayment,
   details,
@@ -176,8 +181,7 @@ test('each refund that Stripe has made is told once, wherever it was made', asyn
   const refunds = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
   await refundJoin(server.deps, uuid, { membership: true, ineligible: true, upgrade: false, items: 'none' });
   assert.deepEqual(await refunds(), ['refund +0']);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 500);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await refunds(), ['refund +0', 'refund +0']);
 });
@@ -192,10 +196,7 @@ test('a refund is told when it is made, and not while the bank has yet to make i
     const told = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
     await followPayment(server.deps, intentId);
     assert.deepEqual(await told(), []);
-    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-    await server.stripeControl(`refunds/${id}/settle`, { status: 'succeeded' });
-    await followPayment(server.deps, intentId);
+    await settleRefund(server, intentId, 'succeeded');
     assert.deepEqual(await told(), ['refund +0']);
   }
 });

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { NoticeKind } from '#core/notice.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { joinRow } from '../../../tests/harness/rows.ts';
 import { newMember } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcileNow } from '../books/reconcile.ts';
@@ -86,11 +87,7 @@ test('the standing of a membership replaces the one that was told before', async
 
 test('a name that no certificate can show is told until it is corrected or printed otherwise, an email that HubSpot refuses until it is corrected', async () => {
   const { uuid } = await newMember(server, undefined, { personalEmail: 'kiran@example.com' });
-  const { person_id: personId } = await database
-    .selectFrom('join_session')
-    .select('person_id')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  const { person_id: personId } = await joinRow(server, uuid);
   const correct = async (change: Parameters<typeof previewCorrection>[2]) => {
     const seen = await previewCorrection(staff, personId!, change);
     await correctPerson(staff, personId!, change, { seen, resends: false });

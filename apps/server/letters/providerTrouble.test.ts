@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { sql } from 'kysely';
+import { refillBudget } from '../../../tests/harness/deliver.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { toldStaff } from '../../../tests/harness/rows.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -15,9 +16,7 @@ before(async () => {
 });
 beforeEachIn(import.meta.filename, async () => {
   await sql`delete from staff_notice`.execute(server.background);
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
-    server.background,
-  );
+  await refillBudget(server);
   await server.hubspotFault(null);
 });
 

@@ -9,6 +9,7 @@ import { everything, failRefund, undergraduate } from '../../../tests/harness/re
 import { toldStaff } from '../../../tests/harness/rows.ts';
 import { newMember, newOrder, paidJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { createLog } from '../platform/http/logging.ts';
@@ -345,7 +346,7 @@ test('whatever was withdrawn of a membership and its upgrade is due again when b
   const client = server.client();
   const email = `member${++people}@example.com`;
   const { uuid, intentId } = await paidJoin(server, client, undefined, { personalEmail: email });
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await refundJoin(server.deps, uuid, everything);
   await sql`update letter set next_try_at = now() where kind not like 'reminder%'`.execute(server.background);
   await send();

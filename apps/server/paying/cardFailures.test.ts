@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
-import { stateOf } from '../../../tests/harness/rows.ts';
+import { joinRow, stateOf } from '../../../tests/harness/rows.ts';
 import { settingsFor } from '../../../tests/harness/standIns.ts';
 import {
+  askIntent,
   beginPayment,
   details,
   newMember,
@@ -14,12 +15,14 @@ import {
   payByCard,
   reportPayment,
   secondLater,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { type Client, limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { charge, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Limit } from '../platform/config/limits.ts';
+import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { noteFailure } from './cardFailures.ts';
 import { handleEvent } from './handleEvent.ts';
 import { settlePaying } from './settlePaying.ts';
@@ -34,13 +37,19 @@ const server = await sharedServer(
   { hubspotLimits: 'off' },
 );
 
-const stripeStatus = async (intentId: string) =>
-  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;
-const askIntent = (client: Client, uuid: string) =>
-  client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+/** Returns the event in which Stripe reports that a charge of an intent failed, by default its latest. */
+async function failedEvent(intentId: string, name: string, change: Partial<ProviderEvent> = {}) {
+  const { metadata, charge } = await server.deps.payments.retrieveIntent(intentId);
+  return {
+    id: `evt_${intentId}_${name}`,
+    type: 'payment_intent.payment_failed',
+    createdAt: new Date(),
+    intentId,
+    metadata,
+    failedChargeId: charge?.id ?? null,
+    ...change,
+  };
+}
 const forget = () => sql`delete from card_failure`.execute(server.deps.database);
 
 /** Makes the page's calls for a card that is declined: begin, confirm, release. */
@@ -58,7 +67,7 @@ test('after three declined cards a join has to wait, each time; its intent is ca
   const id = await decline(client, uuid);
   assert.equal(await decline(client, uuid), id, 'the same intent takes the next card');
   await decline(client, uuid);
-  assert.equal(await stripeStatus(id), 'canceled', 'nobody can go on with its secret');
+  assert.equal(await statusAtStripe(server, id), 'canceled', 'nobody can go on with its secret');
   const refused = await askIntent(client, uuid);
   const wait = Number(refused.headers.get('retry-after'));
   assert.deepEqual([refused.status, wait > 590 && wait <= 600], [429, true]);
@@ -90,15 +99,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
   const { id } = await openIntent(client, uuid);
   for (const tried of [1, 2, 3]) {
     assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
-    const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-    const event = {
-      id: `evt_${id}_${tried}`,
-      type: 'payment_intent.payment_failed',
-      createdAt: new Date(),
-      intentId: id,
-      metadata: body.metadata as unknown as Record<string, string>,
-      failedChargeId: body.latest_charge as unknown as string,
-    };
+    const event = await failedEvent(id, `${tried}`);
     // Stripe delivers the same event twice, then another event about the same failed charge.
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, event);
@@ -108,7 +109,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
     );
     assert.equal(rows.length, tried);
   }
-  assert.equal(await stripeStatus(id), 'canceled');
+  assert.equal(await statusAtStripe(server, id), 'canceled');
   assert.equal((await askIntent(client, uuid)).status, 429);
   await forget();
 });
@@ -126,7 +127,7 @@ test('declined cards whose webhooks come late, all together, are all counted', a
     select count(*)::int as counted from card_failure where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  assert.deepEqual([rows[0]?.counted, await stripeStatus(id)], [12, 'canceled']);
+  assert.deepEqual([rows[0]?.counted, await statusAtStripe(server, id)], [12, 'canceled']);
   await forget();
 });
 
@@ -134,20 +135,12 @@ test('a decline that is reported after the next card has paid is counted, and th
   const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  const declined = body.latest_charge as unknown as string;
+  const late = await failedEvent(id, 'late');
   assert.equal((await payByCard(server, id)).status, 200);
-  await handleEvent(server.deps, {
-    id: `evt_${id}_late`,
-    type: 'payment_intent.payment_failed',
-    createdAt: new Date(),
-    intentId: id,
-    metadata: body.metadata as unknown as Record<string, string>,
-    failedChargeId: declined,
-  });
+  await handleEvent(server.deps, late);
   const counted = await sql<{ charge_id: string }>`
     select charge_id from card_failure where session_uuid = ${uuid}`.execute(server.deps.database);
-  assert.deepEqual(counted.rows, [{ charge_id: declined }]);
+  assert.deepEqual(counted.rows, [{ charge_id: late.failedChargeId }]);
   await forget();
 });
 
@@ -155,16 +148,10 @@ test('a decline that is reported after the next card has paid is counted, and th
 async function declinedAt(client: Client, createdAt: Date): Promise<string> {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  for (const number of [1, 2, 3])
-    await handleEvent(server.deps, {
-      id: `evt_${id}_${number}`,
-      type: 'payment_intent.payment_failed',
-      createdAt,
-      intentId: id,
-      metadata: body.metadata as unknown as Record<string, string>,
-      failedChargeId: `ch_${id}_${number}`,
-    });
+  for (const number of [1, 2, 3]) {
+    const failedChargeId = `ch_${id}_${number}`;
+    await handleEvent(server.deps, await failedEvent(id, `${number}`, { createdAt, failedChargeId }));
+  }
   return uuid;
 }
 
@@ -268,29 +255,18 @@ test('an address gets no more intents than its limit, and an intent that is ther
 test('a failure that Stripe reports late does not open an order whose next card is on its way', async () => {
   const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  const event = (createdAt: Date) => ({
-    id: `evt_${createdAt.getTime()}`,
-    type: 'payment_intent.payment_failed',
-    createdAt,
-    intentId: id,
-    metadata: body.metadata as unknown as Record<string, string>,
-    failedChargeId: null,
-  });
+  const failedAt = async (createdAt: Date) =>
+    handleEvent(server.deps, await failedEvent(id, `${createdAt.getTime()}`, { createdAt }));
   await beginPayment(client, uuid, revision);
-  await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
+  await failedAt(new Date(Date.now() - 3_600_000));
   assert.equal(await stateOf(server, uuid), 'paying');
   // The payment began 900 ms into a second. Stripe dates the failure at the start of that second, since it truncates times to
   // seconds.
   await sql`update join_session set paying_since = date_trunc('second', now()) + interval '900 ms' where uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  const { paying_since } = await server.deps.database
-    .selectFrom('join_session')
-    .select('paying_since')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  await handleEvent(server.deps, event(new Date(paying_since!.getTime() - 900)));
+  const { paying_since } = await joinRow(server, uuid);
+  await failedAt(new Date(paying_since!.getTime() - 900));
   assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
@@ -381,17 +357,11 @@ test('a decline that is reported late does not cancel the next card, which its b
   const { revision } = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
   assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  const late = await failedEvent(id, 'late');
   await payByCard(server, id, 'pm_card_threeDSecure2Required');
-  await handleEvent(server.deps, {
-    id: `evt_${id}_late`,
-    type: 'payment_intent.payment_failed',
-    createdAt: new Date(),
-    intentId: id,
-    metadata: body.metadata as unknown as Record<string, string>,
-    failedChargeId: body.latest_charge as unknown as string,
-  });
-  assert.equal(await stripeStatus(id), 'requires_action');
+  await secondLater(server);
+  await handleEvent(server.deps, late);
+  assert.equal(await statusAtStripe(server, id), 'requires_action');
   assert.equal((await askIntent(client, uuid)).status, 200);
   await forget();
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { askStripe } from '../../../tests/harness/providers.ts';
-import { membershipsOf } from '../../../tests/harness/rows.ts';
-import { newMember, payByCard } from '../../../tests/harness/steps.ts';
+import { membershipsOf, paymentRow } from '../../../tests/harness/rows.ts';
+import { newMember, payByCard, statusAtStripe } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import {
   attemptsOf,
@@ -317,8 +317,7 @@ test('after too many declined cards both cards have to wait, and no secret takes
   );
   assert.equal((await charge(client, uuid, intentId)).status, 429);
   assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
-  assert.equal(body.status, 'canceled');
+  assert.equal(await statusAtStripe(server, idOf(clientSecret)), 'canceled');
 });
 
 test('an upgrade that the society has put in the place of another one at its price is what is sold once it is shown', async (t) => {
@@ -434,11 +433,7 @@ test('Upgrade Now charges the card that it names, not one that is being authenti
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
   await payByCard(server, idOf(clientSecret), 'pm_card_threeDSecure2Required');
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-  const { card_last4 } = await server.deps.database
-    .selectFrom('payment')
-    .select('card_last4')
-    .where('intent_id', '=', idOf(clientSecret))
-    .executeTakeFirstOrThrow();
+  const { card_last4 } = await paymentRow(server, idOf(clientSecret));
   assert.equal(card_last4, '4242');
 });
 

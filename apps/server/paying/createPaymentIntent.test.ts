@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import {
+  askIntent,
   beginPayment,
   details,
   newIntent,
@@ -14,6 +15,7 @@ import {
   payOrder,
   reportPayment,
   startJoin,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { cancelIntent } from './cancelIntent.ts';
@@ -49,24 +51,10 @@ test('a session has one intent: asked for again it is the same, at a new total i
 test("another amount than the order's is 409 with the true total", async () => {
   const { client, uuid } = await newOrder(server);
   for (const amount of [1, 6499, 9000]) {
-    const { status, message } = await client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount, currency: 'usd', billingEmail: '' },
-    });
+    const { status, message } = await askIntent(client, uuid, amount);
     assert.equal(status, 409);
     assert.match(message ?? '', /\$65\.00/);
   }
-});
-
-test('no intent without a chosen membership', async () => {
-  const client = server.client();
-  const uuid = await startJoin(client);
-  await client.call('submitDetails', { params: { uuid }, body: details() });
-  const { status, goOn } = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
-  assert.deepEqual([status, goOn], [409, '/registration/membership']);
 });
 
 test('a change that Stripe did not answer lets nobody pay its intent: the next one is another', async () => {
@@ -77,17 +65,12 @@ test('a change that Stripe did not answer lets nobody pay its intent: the next o
     method: 'POST',
     path: `/v1/payment_intents/${first.id}`,
   });
-  const ask = () =>
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 9000, currency: 'usd', billingEmail: '' },
-    });
+  const ask = () => askIntent(client, uuid, 9000);
   assert.equal((await ask()).status, 503);
   assert.equal((await beginPayment(client, uuid, first.revision + 1)).status, 409);
   const next = await openIntent(client, uuid);
   assert.notEqual(next.id, first.id);
-  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, first.id), 'canceled');
   assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
   await payByCard(server, next.id);
   assert.equal((await reportPayment(client, uuid, next)).data.status, 'succeeded');
@@ -109,8 +92,7 @@ test('an open intent that Stripe does not let be changed is replaced by another,
   t.after(() => server.stripeFault(null));
   const next = await openIntent(client, uuid);
   assert.deepEqual([next.amount, next.id === first.id], [9000, false]);
-  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, first.id), 'canceled');
   assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
 });
 
@@ -162,11 +144,7 @@ test('a corrected email reaches the receipt, whether or not Stripe answered befo
     method: 'POST',
     path: '/v1/payment_intents',
   });
-  const ask = () =>
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 6500, currency: 'usd', billingEmail: '' },
-    });
+  const ask = () => askIntent(client, uuid);
   assert.equal((await ask()).status, 503);
   await submit('right@example.com');
   const { id } = await openIntent(client, uuid);

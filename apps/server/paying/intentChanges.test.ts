@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   details,
   newIntent,
@@ -15,6 +16,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -132,10 +134,7 @@ for (const [from, to] of [
     const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
     assert.equal(data.isEligibleForUpgrade, to === 1);
     if (to === 1) {
-      const bought = await client.call('createUpgradeCharge', {
-        params: { uuid },
-        body: { paymentIntent: intentId },
-      });
+      const bought = await charge(client, uuid, intentId);
       assert.equal(bought.data.status, 'succeeded');
     }
   });
@@ -161,10 +160,7 @@ test('a failure that Stripe keeps under its key does not keep an order from bein
   const { client, uuid } = await newOrder(server);
   for (let time = 0; time < 2; time++) {
     await server.stripeFault({ kind: 'status_after', method: 'POST', path: '/v1/payment_intents' });
-    const refused = await client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 6500, currency: 'usd', billingEmail: '' },
-    });
+    const refused = await askIntent(client, uuid);
     assert.equal(refused.status, 503);
   }
   const { intentId } = await payOrder(server, client, uuid);
@@ -192,10 +188,7 @@ test('an order that changed after the answer to its first intent was lost gets a
   const { client, uuid } = await newOrder(server);
   const path = '/v1/payment_intents';
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path, times: 3 });
-  const lost = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const lost = await askIntent(client, uuid);
   await server.stripeFault(null);
   assert.equal(lost.status, 503);
   await donate(client, uuid, 25);
@@ -237,10 +230,7 @@ test('of two tabs that open the first intent at different totals, the later one 
     made.push(intent.id);
     return intent;
   });
-  const late = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const late = await askIntent(client, uuid);
   t.mock.restoreAll();
   const kept = await other!;
   assert.deepEqual([late.status, made.length], [409, 2]);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
+import { paymentRow } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   newMember,
@@ -105,11 +106,7 @@ test('a look that is answered late does not replace what a later one saw', async
   assert.equal((await lookAtPayment(server.deps, intent.id, 'recorded')).outcome, 'requires_payment_method');
   answer.resolve();
   await late;
-  const { seen_status } = await database
-    .selectFrom('payment')
-    .select('seen_status')
-    .where('intent_id', '=', intent.id)
-    .executeTakeFirstOrThrow();
+  const { seen_status } = await paymentRow(server, intent.id);
   assert.equal(seen_status, 'requires_payment_method');
 });
 

@@ -4,6 +4,7 @@ import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { atStripe as refundedAtStripe } from '../../../tests/harness/refunds.ts';
 import { noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   details,
   newOrder,
@@ -22,11 +23,7 @@ const donate = (client: Client, uuid: string) =>
     params: { uuid },
     body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021' },
   });
-const ask = (client: Client, uuid: string, amount: number) =>
-  client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount, currency: 'usd', billingEmail: '' },
-  });
+const ask = (client: Client, uuid: string, amount: number) => askIntent(client, uuid, amount);
 const correctEmail = (client: Client, uuid: string, personalEmail: string) =>
   client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
 const atStripe = async (intentId: string) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atStripe } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { atStripe, paidElsewhere } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   newIntent,
   newMember,
@@ -14,7 +15,9 @@ import {
   payByCard,
   payOrder,
   reportPayment,
+  secondLater,
   startJoin,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcile } from '../books/reconcile.ts';
@@ -65,9 +68,11 @@ test('while a payment is under way the order is frozen, and the same revision ma
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   const params = { sessionProductUuid: sessionProductUuid! };
   assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
+  await secondLater(server);
   const refused = await donate(client, uuid);
   assert.equal(refused.status, 409);
   assert.match(refused.message ?? '', /payment for this order is under way/);
+  await secondLater(server);
   assert.equal(
     (await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } })).status,
     409,
@@ -87,8 +92,7 @@ test('an authentication that was left does not lock the order: a change cancels 
     server.deps.database,
   );
   assert.equal((await donate(client, uuid)).status, 200);
-  const left = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, intent.id), 'canceled');
   const next = await openIntent(client, uuid);
   assert.deepEqual([next.amount, next.id === intent.id], [9000, false]);
   await beginPayment(client, uuid, next.revision);
@@ -167,11 +171,7 @@ test('whoever paid for one join does not become the browser that paid for anothe
   const { uuid } = await newMember(server, 'LINCOLN2026');
   const stranger = server.client();
   const own = await paidJoin(server, stranger, 'LINCOLN2026');
-  const { client_secret } = await server.deps.database
-    .selectFrom('payment')
-    .select('client_secret')
-    .where('intent_id', '=', own.intentId)
-    .executeTakeFirstOrThrow();
+  const { client_secret } = await paymentRow(server, own.intentId);
   const report = await reportPayment(stranger, uuid, { id: own.intentId, clientSecret: client_secret });
   assert.deepEqual([report.status, report.message], [404, 'This payment does not belong to this join.']);
   assert.equal((await stranger.call('getUpgradeDetails', { params: { uuid } })).status, 404);
@@ -236,13 +236,7 @@ test('two joins of one contact that both pay: one membership, the other money go
   );
   assert.equal(rows.length, 1);
   assert.equal((await membershipsOf(server, one)).length + (await membershipsOf(server, two)).length, 1);
-  const refunds = await Promise.all(
-    [first, second].map(({ id }) => server.stripe('GET', `/v1/refunds?payment_intent=${id}`)),
-  );
-  const amounts = refunds.flatMap(({ body }) =>
-    (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
-  );
-  assert.deepEqual(amounts, [6500]);
+  assert.deepEqual([...(await atStripe(server, first.id)), ...(await atStripe(server, second.id))], [6500]);
   const notices = await server.deps.database
     .selectFrom('staff_notice')
     .select('kind')
@@ -253,16 +247,9 @@ test('two joins of one contact that both pay: one membership, the other money go
 
 test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
   const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const metadata = Object.entries(body.metadata as unknown as Record<string, string>);
-  const second = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    ...Object.fromEntries(metadata.map(([name, value]) => [`metadata[${name}]`, value])),
-  });
-  await payByCard(server, second.body.id);
-  assert.equal(await confirmPayment(server.deps, second.body.id), 'refunded');
+  const { metadata } = await server.deps.payments.retrieveIntent(intentId);
+  const second = await paidElsewhere(server, metadata);
+  assert.equal(await confirmPayment(server.deps, second), 'refunded');
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
@@ -278,8 +265,7 @@ test('whoever begins payments with a code again and again holds its owner back o
   const confirmed = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((confirmed.body as unknown as { status: string }).status, 'requires_action');
   for (let time = 0; time < 3; time++) await beginPayment(stranger, other, theirs.revision);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
-  assert.equal((body as unknown as { status: string }).status, 'requires_action');
+  assert.equal(await statusAtStripe(server, intent.id), 'requires_action');
   await payByCard(server, intent.id);
   assert.equal((await reportPayment(owner, own, intent)).data.status, 'succeeded');
   assert.equal((await membershipsOf(server, own)).length, 1);
@@ -303,10 +289,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
   // The other window has paid. This window is told so when it makes its next call.
-  const late = await here.call('createPaymentIntent', {
-    params: { uuid: one },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const late = await askIntent(here, one);
   assert.deepEqual([late.status, late.message], [409, ALREADY_MEMBER]);
 });
 
@@ -327,10 +310,7 @@ test('an intent that ended behind the page is a form that has expired, and the n
 
 test('a paid session takes no more money and no more changes', async () => {
   const { client, uuid } = await newMember(server, 'LINCOLN2026');
-  const intent = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const intent = await askIntent(client, uuid);
   assert.deepEqual([intent.status, intent.message], [409, 'This membership has already been paid for.']);
   assert.equal((await donate(client, uuid)).status, 409);
 });

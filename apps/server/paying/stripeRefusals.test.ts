@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { joinRow, toldStaff } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   newOrder,
@@ -155,11 +155,7 @@ const steps: Record<string, Step> = {
   ),
 };
 async function failuresOf(uuid: string): Promise<number> {
-  const { provider_failures } = await server.deps.database
-    .selectFrom('join_session')
-    .select('provider_failures')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  const { provider_failures } = await joinRow(server, uuid);
   return provider_failures;
 }
 for (const [name, { method, path, arrange }] of Object.entries(steps))

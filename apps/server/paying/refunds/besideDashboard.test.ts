@@ -3,7 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { deliver, newContact } from '../../../../tests/harness/deliver.ts';
-import { atStripe, membershipOnly, standingsOf, undergraduate } from '../../../../tests/harness/refunds.ts';
+import {
+  atStripe,
+  membershipOnly,
+  refundInDashboard,
+  standingsOf,
+  undergraduate,
+} from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import {
@@ -108,8 +114,7 @@ async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   await server.stripeControl('refunds', { answer: 'refused' });
   await refundJoin(server.deps, uuid, wish);
   await server.stripeControl('refunds', { answer: 'succeeded' });
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 100);
   const dropped = (await noticesOf(server, uuid)).find((notice) => notice.includes('is not made, because'));
   assert.ok(dropped);
   const [, args] = /operator -- refund (.*)$/.exec(dropped)!;
@@ -179,9 +184,7 @@ test('the refund of a payment that nobody has reported yet is planned, and not s
 });
 
 test('a refund of what was not bought does not say that nothing is left of the join', async (t) => {
-  const { uuid } = await newMember(server, 'LINCOLN2026', {
-    personalEmail: 'left.over@example.com',
-  });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: 'left.over@example.com' });
   const { out } = await runCommand(t, server, 'refund', [uuid, '--no-membership', '--upgrade']);
   assert.doesNotMatch(out, /nothing is left/, out);
 });

@@ -8,7 +8,9 @@ import {
   everything,
   failRefund,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
+  settleRefund,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
@@ -45,9 +47,7 @@ test('staff are told of one person who has paid twice also when the first member
 });
 
 test('staff are told of each refund that fails, also when it is given again and fails again on the same day', async () => {
-  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', {
-    personalEmail: 'failed@example.com',
-  });
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', { personalEmail: 'failed@example.com' });
   for (let time = 1; time <= 2; time++) {
     await refundJoin(server.deps, uuid, membershipOnly);
     assert.deepEqual(
@@ -111,14 +111,6 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
   }
 });
 
-/** Makes the pending refund of a payment end with this status at Stripe. */
-async function endRefund(intentId: string, status: 'failed' | 'canceled'): Promise<void> {
-  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-  const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-  await server.stripeControl(`refunds/${id}/settle`, { status });
-  await followPayment(server.deps, intentId);
-}
-
 for (const status of ['failed', 'canceled'] as const)
   test(`staff hear of a refund of a pin that was decided, was on its way, and is ${status} at Stripe`, async () => {
     const { uuid, intentId } = await undergraduate(server);
@@ -129,7 +121,7 @@ for (const status of ['failed', 'canceled'] as const)
       (await refundsOf(server, intentId)).map((refund) => refund.status),
       ['pending'],
     );
-    await endRefund(intentId, status);
+    await settleRefund(server, intentId, status);
     assert.deepEqual(
       (await refundsOf(server, intentId)).map((refund) => refund.status),
       [status],
@@ -228,8 +220,7 @@ test('the command of a dropped refund of the rest gives back what is still left 
   await server.stripeControl('refunds', { answer: 'refused' });
   await runCommand(t, server, 'refund', [intentId]);
   await server.stripeControl('refunds', { answer: 'succeeded' });
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 100);
   const { code, out } = await runCommand(t, server, 'refund', await refundArgs(uuid, 'is not made'));
   assert.equal(code, 0, out);
   assert.deepEqual(await atStripe(server, intentId), [1600, 100, 9000]);

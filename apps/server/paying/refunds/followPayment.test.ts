@@ -9,11 +9,12 @@ import {
   differencesOf,
   failRefund,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../../tests/harness/rows.ts';
+import { noticesOf, paymentRow } from '../../../../tests/harness/rows.ts';
 import { newMember } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { charge, upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
@@ -41,16 +42,14 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   const person = { firstName: 'Amélie', lastName: 'Tremblay', personalEmail: 'amelie.tremblay@example.com' };
   const { uuid, intentId } = await newMember(server, 'HONOR102', person);
   assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 1000);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   const [unassigned] = await noticesOf(server, uuid);
   assert.match(
     unassigned!,
     /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
   );
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await noticesOf(server, uuid), [
@@ -150,22 +149,6 @@ test('an inquiry of the bank takes no money: the membership stays as it is, and 
   assert.deepEqual(await differencesOf(server, intentId), []);
 });
 
-test('an inquiry that escalates takes the money as any dispute does', async () => {
-  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
-  const charge = await chargeOf(server, intentId);
-  const inquiry = await server.stripeControl('disputes', { charge, isInquiry: true });
-  await followPayment(server.deps, intentId);
-  for (const [change, standing] of [
-    ['escalate', 'disputed'],
-    ['close', 'charged_back'],
-  ] as const) {
-    await server.stripeControl(`disputes/${inquiry.id}/${change}`, { status: 'lost' });
-    await followPayment(server.deps, intentId);
-    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
-  }
-  assert.deepEqual(await differencesOf(server, intentId), []);
-});
-
 test('of several disputes over one payment each counts for what it took', async () => {
   const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const charge = await chargeOf(server, intentId);
@@ -259,15 +242,10 @@ test('two reports at once: an older answer of Stripe does not overwrite a newer 
     },
   };
   const first = followPayment(slow, intentId);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId);
   goOn();
   await first;
-  const { refunded_cents } = await server.deps.database
-    .selectFrom('payment')
-    .select('refunded_cents')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { refunded_cents } = await paymentRow(server, intentId);
   assert.deepEqual(
     [refunded_cents, (await standingsOf(server, uuid))[0]?.standing, asked],
     [6500, 'refunded', 2],
@@ -311,10 +289,7 @@ for (const answer of ['pending', 'requires_action'])
       (await differencesOf(server, intentId)).map(({ kind }) => kind),
       answer === 'pending' ? ['refund_waits'] : [],
     );
-    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-    await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
-    await followPayment(server.deps, intentId);
+    await failRefund(server, intentId);
     assert.deepEqual(await state(), ['failed', 'active']);
     assert.deepEqual(await differencesOf(server, intentId), []);
   });
@@ -370,8 +345,7 @@ test('who paid and is held for review is a member; given back as fraud, the memb
 
 test('a membership that a dashboard refund less the fee has ended stays ended when the society changes its fee', async (t) => {
   const { uuid, intentId } = await undergraduate(server);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9000' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 9000);
   assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
   changeSociety(t, server, (source) => source.replace(/processingFee: "5.00"/, 'processingFee: "10.00"'));
   await followPayment(server.deps, intentId);

@@ -15,6 +15,7 @@ import {
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { newMember, newOrder, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { charge } from '../../../../tests/harness/upgrades.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { sweepRefunds } from '../../books/sweep.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
@@ -169,7 +170,7 @@ test('a refund for which Stripe could not be reached is asked for again under it
 
 test('what is disputed stays, and what is not goes back, each payment by itself', async () => {
   const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
   await assert.rejects(refundPayment(server.deps, intentId), /is disputed: its bank has the money/);
   const { refunds, disputed, notes } = await refundJoin(server.deps, uuid, {

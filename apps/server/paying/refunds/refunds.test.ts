@@ -9,15 +9,16 @@ import {
   chargeOf,
   everything,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../../tests/harness/rows.ts';
+import { noticesOf, paymentRow } from '../../../../tests/harness/rows.ts';
 import { newMember, newOrder, reportPayment } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { until } from '../../../../tests/harness/until.ts';
-import { upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
+import { charge, upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { RefundRefused } from '../../providers/stripe/failures.ts';
 import { confirmPayment } from '../confirmPayment.ts';
@@ -50,16 +51,9 @@ test('the fee is not taken from a pin when the membership has gone back in full 
 
 test('across both payments: the membership, the upgrade and the items, each only when asked for', async () => {
   const { client, uuid, intentId } = await undergraduate(server);
-  const { client_secret: clientSecret } = await server.deps.database
-    .selectFrom('payment')
-    .select('client_secret')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { client_secret: clientSecret } = await paymentRow(server, intentId);
   await reportPayment(client, uuid, { id: intentId, clientSecret });
-  const charged = await client.call('createUpgradeCharge', {
-    params: { uuid },
-    body: { paymentIntent: intentId },
-  });
+  const charged = await charge(client, uuid, intentId);
   assert.equal(charged.data.status, 'succeeded');
   const upgrade = await upgradeIntentOf(server, uuid);
   const trial = await refundJoin(server.deps, uuid, everything, { isTrial: true });
@@ -155,7 +149,7 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 test('an upgrade that is paid late, when its membership has been refunded, goes back', async () => {
   const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('processing', { hold: true });
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await server.stripeControl('processing', { hold: false });
   const upgrade = await upgradeIntentOf(server, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
@@ -265,8 +259,7 @@ for (const [what, write] of [
 ][])
   test(`${what} waits for its join before it touches the payment`, async () => {
     const { uuid, intentId } = await newMember(server);
-    const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
-    await followPayment(server.deps, intentId);
+    const refund = await refundInDashboard(server, intentId, 1000);
     // Waits until the return page's background work has recorded the customer of the saved card. That work locks the payment for
     // a moment.
     const customer = server.deps.database
@@ -276,7 +269,7 @@ for (const [what, write] of [
     await until(async () => (await customer.executeTakeFirstOrThrow()).customer_id !== '');
     const { late } = await server.deps.database.transaction().execute(async (trx) => {
       await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forNoKeyUpdate().execute();
-      const late = write({ uuid, intentId, refund: body.id });
+      const late = write({ uuid, intentId, refund });
       await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
       assert.equal((await payment.forUpdate().noWait().execute()).length, 1);

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver, newContact } from '../../../../tests/harness/deliver.ts';
 import { proveByCode } from '../../../../tests/harness/joinCalls.ts';
 import { personId } from '../../../../tests/harness/personId.ts';
-import { atStripe, everything, standingsOf } from '../../../../tests/harness/refunds.ts';
+import { atStripe, everything, refundInDashboard, standingsOf } from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { newMember, openIntent, payByCard } from '../../../../tests/harness/steps.ts';
@@ -11,7 +11,6 @@ import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { confirmPayment } from '../confirmPayment.ts';
-import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
@@ -54,15 +53,14 @@ test('a refund of an upgrade by link from the dashboard is read without a fee, a
   await newMember(server, 'HONOR102');
   const { uuid, intentId } = await upgradeByLink(server, '102', { productId: UNDERGRADUATE_UPGRADE });
   // $50.00 is the price of the upgrade less the processing fee of $5.00.
-  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
-  await followPayment(server.deps, intentId);
+  const refund = await refundInDashboard(server, intentId, 5000);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
-  const asMembership = await run(t, 'refund assign', body.id, '--membership');
+  const asMembership = await run(t, 'refund assign', refund, '--membership');
   assert.deepEqual(
     [asMembership.code, asMembership.out],
     [1, 'Nothing of that is in this payment, or it has gone back already.\n'],
   );
-  assert.equal((await run(t, 'refund assign', body.id, '--upgrade')).code, 0);
+  assert.equal((await run(t, 'refund assign', refund, '--upgrade')).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
 });
 
