@@ -268,7 +268,10 @@ const active = [{ type: 'membership', standing: 'active' }];
 
 let payers = 0;
 
-/** Makes a join whose card is declined. The browser has not reported the decline yet. */
+/**
+ * Makes a join whose card is declined at $65.00, which the browser has not reported yet. After the backup its joiner adds a pin, and
+ * pays the $77.00 that the page shows.
+ */
 async function declinedJoin() {
   const client = server.client();
   const uuid = await orderingJoin(client, undefined, { personalEmail: `payer${++payers}@example.com` });

@@ -15,7 +15,7 @@ import { keepApart, NotMergeable, unmergePersons } from '../people/mergePersons.
 
 /**
  * Tests that whatever people, staff and HubSpot do, HubSpot has what is held in the end. SEED and WALKS repeat or lengthen a run, as in
- * settlement/anySequence.test.ts.
+ * books/anySequence.test.ts.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps } = server;

@@ -32,7 +32,7 @@ import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { refundJoin } from './refunds/refundJoin.ts';
 
-/** Tests payments of contacts that already hold the product that they pay for. */
+/** Tests payments of who already holds the product, or perhaps does: somebody of the same name and email has paid for it. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 /**
