@@ -122,6 +122,15 @@ test('a join that is being paid is at the stage of one that orders, to which it 
   assert.equal(write({ own: paying }).properties.join_stage, 'ordering');
 });
 
+test('a member who has begun another join is at the stage of a member, and of that join once the membership has ended', () => {
+  const [begun] = person('open', { uuid: 'another' }).joins;
+  const stageOf = (what: 'holds' | 'ended') => {
+    const own = person(what);
+    return write({ own: { ...own, joins: [...own.joins, begun!] } }).properties.join_stage;
+  };
+  assert.deepEqual([stageOf('holds'), stageOf('ended')], ['paid', 'ordering']);
+});
+
 test('in a contact that is ours what its person has not is that of the attached, and nothing but the status else', () => {
   const attached = person('holds', { uuid: 'attached', item: 'Pin' });
   const { properties } = write({ own: person('ended'), attached });

@@ -6,6 +6,7 @@ import {
   baseOf,
   type EndOfSecond,
   endOfSecond,
+  type Held,
   type Holdings,
   isMember,
   isMemberByHubspotAlone,
@@ -13,6 +14,7 @@ import {
   type Purchase,
   type Relation,
   saleRefusal,
+  twiceHeld,
 } from './people.ts';
 
 /** What Buy Now is answered in the browser of the first join, and in another one; and what becomes of a payment all the same. */
@@ -165,4 +167,16 @@ test('a membership is for those who are no members, and an upgrade for members w
   assert.equal(saleRefusal('membership_upgrade', unproven, 'code'), null);
   assert.equal(orderRefusal([{ type: 'store' }, { type: 'membership_upgrade' }], nobody), 'not a member');
   assert.equal(orderRefusal([{ type: 'donation' }], member), null);
+});
+
+test('of two persons what both hold is told for each join of the first, with the joins of the other', () => {
+  const held = (uuid: string, ...types: Held['type'][]) => types.map((type) => ({ uuid, type }));
+  const mine = held('mine', 'membership', 'membership_upgrade');
+  assert.deepEqual(twiceHeld(held('mine', 'membership'), held('theirs', 'membership_upgrade')), []);
+  assert.deepEqual(twiceHeld(mine, held('theirs', 'membership_upgrade')), [
+    { uuid: 'mine', types: ['membership_upgrade'], others: ['theirs'] },
+  ]);
+  assert.deepEqual(twiceHeld(mine, [...held('one', 'membership'), ...held('other', 'membership_upgrade')]), [
+    { uuid: 'mine', types: ['membership', 'membership_upgrade'], others: ['one', 'other'] },
+  ]);
 });

@@ -16,7 +16,7 @@ export async function deliver({ deps, background }: TestServer): Promise<number>
   await sql`update crm_delivery set due_at = least(due_at, now()) where due_at is not null`.execute(
     background,
   );
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
+  await refillBudget({ background });
   let sent = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { taken } = await pushDue(work);
@@ -24,6 +24,11 @@ export async function deliver({ deps, background }: TestServer): Promise<number>
     sent += taken;
   }
   throw new Error('HubSpot is told without end.');
+}
+
+/** Refills the budget of calls to HubSpot, and ends a pause in them. */
+export async function refillBudget({ background }: Pick<TestServer, 'background'>): Promise<void> {
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
 }
 
 /** Returns how far HubSpot is told of the person of a join. */

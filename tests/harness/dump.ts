@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../apps/server/platform/database/types.ts';
 import type { TestServer } from './testServer.ts';
 
 /** The tables that hold joins and their money. {@link dump} copies and restores only these. */
@@ -34,7 +35,8 @@ export async function dump(
     deps.database.transaction().execute(async (trx) => {
       // Triggers are off: the rows that they would write are in the dump.
       await sql`set local session_replication_role = replica`.execute(trx);
-      await sql.raw(`truncate ${tables.join(', ')} cascade`).execute(trx);
+      // Of small tables, deleting takes a fraction of the time of truncating.
+      for (const { name } of await referring(trx)) await sql.raw(`delete from ${name}`).execute(trx);
       for (const table of tables) {
         const { rows } = await sql<{ names: string }>`
           select string_agg(quote_ident(column_name), ', ') as names from information_schema.columns
@@ -47,4 +49,15 @@ export async function dump(
           .execute(trx);
       }
     });
+}
+
+/** Returns these tables and all others whose rows refer to them. */
+async function referring(trx: Kysely<Tables>): Promise<{ name: string }[]> {
+  const { rows } = await sql<{ name: string }>`
+    with recursive found (id) as (
+      select unnest(${tables}::regclass[])::oid
+      union select conrelid from pg_constraint join found on confrelid = id where contype = 'f'
+    )
+    select id::regclass::text as name from found`.execute(trx);
+  return rows;
 }

@@ -7,8 +7,8 @@ import { atHubspot, deliver } from './deliver.ts';
 import { hubspotPeople } from './hubspotPeople.ts';
 import { everything } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder } from './steps.ts';
-import type { Client, TestServer } from './testServer.ts';
+import { details, newMember, newOrder, payOrder } from './steps.ts';
+import type { TestServer } from './testServer.ts';
 
 /** Returns helpers for tests of who is who: joins that began in different ways, and what is then known of their persons. */
 export function identityOn(server: TestServer) {
@@ -26,10 +26,7 @@ export function identityOn(server: TestServer) {
   }
 
   /** Makes a paid join in a new browser, by default by a school's code. */
-  async function paid(given: Partial<StudentDetails>, code?: string) {
-    const client = server.client();
-    return { client, ...(await paidJoin(server, client, code, given)) };
-  }
+  const paid = (given: Partial<StudentDetails>, code?: string) => newMember(server, code, given);
 
   /** Begins a self-nomination and orders a membership in it. Anybody can do so with somebody else's email. */
   async function nominated(given: Partial<StudentDetails>) {
@@ -96,10 +93,7 @@ export function identityOn(server: TestServer) {
   const lettersTo = async (email: string) => (await mail()).filter(({ to }) => to === email);
 
   /** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
-  async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
-    const client = server.client();
-    return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
-  }
+  const schoolJoin = (person: Partial<StudentDetails>) => newOrder(server, 'LINCOLN2026', person);
 
   /** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
   async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {

@@ -75,7 +75,7 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
 export async function settleRefund(
   server: TestServer,
   intentId: string,
-  status: 'succeeded' | 'failed',
+  status: 'succeeded' | 'failed' | 'canceled',
   reason?: string,
 ): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
@@ -87,6 +87,18 @@ export async function settleRefund(
 /** Makes the bank return the last refund of a payment, with Stripe's `failure_reason`; `unknown` if it is not given. */
 export const failRefund = (server: TestServer, intentId: string, reason?: string) =>
   settleRefund(server, intentId, 'failed', reason);
+
+/** Gives money of a payment back in Stripe's dashboard, all of it by default, and makes our server read that, as after a webhook. */
+export async function refundInDashboard(
+  server: TestServer,
+  intentId: string,
+  amountCents?: number,
+): Promise<string> {
+  const amount = amountCents === undefined ? {} : { amount: String(amountCents) };
+  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, ...amount });
+  await followPayment(server.deps, intentId);
+  return body.id;
+}
 
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;

@@ -4,14 +4,15 @@ import type { Deps } from '../../apps/server/deps.ts';
 import { noticeSentence } from '../../apps/staff/sentences/notices.ts';
 import type { TestServer } from './testServer.ts';
 
-export async function stateOf({ deps }: TestServer, uuid: string) {
-  const { state } = await deps.database
-    .selectFrom('join_session')
-    .select('state')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  return state;
-}
+/** Returns the row of a join. */
+export const joinRow = ({ deps }: TestServer, uuid: string) =>
+  deps.database.selectFrom('join_session').selectAll().where('uuid', '=', uuid).executeTakeFirstOrThrow();
+
+/** Returns the row of a payment. */
+export const paymentRow = ({ deps }: TestServer, intentId: string) =>
+  deps.database.selectFrom('payment').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
+
+export const stateOf = async (server: TestServer, uuid: string) => (await joinRow(server, uuid)).state;
 
 /** Returns the memberships that a join has bought, including its upgrade. */
 export function membershipsOf({ deps }: TestServer, uuid: string) {

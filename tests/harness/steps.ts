@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Client, TestServer } from './testServer.ts';
 
@@ -61,6 +62,17 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
+/** Asks for the payment intent of an order, as the page does that shows this total (cents). */
+export function askIntent(client: Client, uuid: string, amount = 6500) {
+  const body = { amount, currency: 'usd', billingEmail: '' };
+  return client.call('createPaymentIntent', { params: { uuid }, body });
+}
+
+/** Returns the status of an intent at Stripe. */
+export async function statusAtStripe(server: TestServer, intentId: string): Promise<string> {
+  return (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;
+}
+
 /** Freezes the order at a revision, as the page does right before it confirms the card. */
 export function beginPayment(client: Client, uuid: string, revision: number) {
   return client.call('beginPayment', { params: { uuid }, body: { revision } });
@@ -93,6 +105,11 @@ interface Paid {
   clientSecret: string;
 }
 
+/** Lets the server ask Stripe about every payment anew, as if a second had passed since it last did. */
+export async function secondLater({ deps }: TestServer): Promise<void> {
+  await sql`update payment set looked_at = null`.execute(deps.database);
+}
+
 /** Makes a paid join. Returns its session and payment intent. */
 export async function paidJoin(
   server: TestServer,
@@ -117,6 +134,24 @@ export async function payOrder(server: TestServer, client: Client, uuid: string)
   const { status, message } = await reportPayment(client, uuid, intent);
   assert.equal(status, 200, message!);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
+}
+
+/** Makes an order in a new browser, as {@link orderingJoin} does. */
+export async function newOrder(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const client = server.client();
+  return { client, uuid: await orderingJoin(client, code, person) };
+}
+
+/** Makes an order in a new browser, and opens its payment intent. */
+export async function newIntent(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const { client, uuid } = await newOrder(server, code, person);
+  return { client, uuid, intent: await openIntent(client, uuid) };
+}
+
+/** Makes a paid join in a new browser. */
+export async function newMember(server: TestServer, code?: string, person?: Partial<StudentDetails>) {
+  const client = server.client();
+  return { client, ...(await paidJoin(server, client, code, person)) };
 }
 
 /** Returns the lines of a join's order as Checkout shows them: type and price. */

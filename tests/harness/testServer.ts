@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import Stripe from 'stripe';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
 import { buildApp } from '../../apps/server/app.ts';
@@ -20,6 +21,9 @@ import type { KeptLetter } from '../../emulators/mail/server.ts';
 import { testDatabase } from './database.ts';
 import { control, requestStripe, setFault } from './providers.ts';
 import { demoInvitations, settingsFor, startStandIns } from './standIns.ts';
+
+// Stripe's library waits for half a second and more before it tries a call again. Nothing depends on how long.
+Stripe.prototype.getInitialNetworkRetryDelay = () => 0.01;
 
 export interface Answered<Name extends CallName> {
   status: number;

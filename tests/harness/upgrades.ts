@@ -129,3 +129,7 @@ export async function upgradeByLink(
   await confirmPayment(server.deps, id);
   return { client, uuid, intentId: id };
 }
+
+/** Makes a paid membership by a link to a contact, in a join of its own. */
+export const membershipByLink = (server: TestServer, contactId: string) =>
+  upgradeByLink(server, contactId, { productId: 1 });

@@ -18,7 +18,7 @@ import { reconcile } from './reconcile.ts';
 type Told = ReturnType<typeof asTold>;
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
-const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
+const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 1));
 /**
  * The environment variable WALK: fast-check's path to one random walk of the seed. If it is set, only that walk runs. If the walk
  * fails, fast-check searches for a shorter one: `SEED=7 WALK=31 npm run test:long -- anySequence`.

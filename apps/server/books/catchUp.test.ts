@@ -4,8 +4,16 @@ import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { stateOf, toldStaff } from '../../../tests/harness/rows.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import {
+  newMember,
+  newOrder,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  statusAtStripe,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
@@ -45,8 +53,7 @@ const paymentsOf = (uuid: string) =>
     .execute();
 
 test('a payment whose webhook was lost and whose page never came back is confirmed, once', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   assert.ok((await catchUp()) > 0);
@@ -55,9 +62,8 @@ test('a payment whose webhook was lost and whose page never came back is confirm
 });
 
 test('an upgrade that was charged when the server died before it could write it is confirmed', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await charge(client, uuid, intentId);
   await sql`
     with gone as (delete from membership where session_uuid = ${uuid} and type = 'membership_upgrade'),
       open as (update join_session set upgrade = 'open' where uuid = ${uuid}),
@@ -71,15 +77,13 @@ test('an upgrade that was charged when the server died before it could write it 
 });
 
 test('an intent that was made when the server died before it could write it is given up, and the join goes on with another', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   behind = 10 * 60_000;
   const { id } = await openIntent(client, uuid);
   behind = 0;
   await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
   await catchUp();
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  assert.equal((body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, id), 'canceled');
   const next = await openIntent(client, uuid);
   assert.notEqual(next.id, id);
   assert.deepEqual(await paymentsOf(uuid), [
@@ -94,8 +98,7 @@ test('an intent that was made when the server died before it could write it is g
 });
 
 test('a listing that breaks off is begun again from where the last whole one got to', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await catchUp();
   behind = 30 * 60_000;
@@ -114,8 +117,7 @@ test('a listing that breaks off is begun again from where the last whole one got
 });
 
 test('a payment that is with the bank is neither written as cancelled nor cancelled, and confirms when the bank has decided', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   const { payments } = server.deps;
@@ -136,8 +138,7 @@ test('a payment that is with the bank is neither written as cancelled nor cancel
 });
 
 test('one that was made a moment ago is left alone: its row may be about to be written', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   const { rows } = await sql<{ payment: object }>`
     delete from payment where intent_id = ${id} returning to_jsonb(payment) as payment`.execute(
@@ -158,8 +159,7 @@ test('one that was made a moment ago is left alone: its row may be about to be w
 });
 
 test('one that was made a moment ago, and whose row never comes, is given up five minutes later', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
   await catchUp();
@@ -172,8 +172,7 @@ test('one that was made a moment ago, and whose row never comes, is given up fiv
 test('an event that cannot be acted on is tried again by itself, and neither keeps the others waiting nor has them listed again', async () => {
   const [stuck, other] = await Promise.all(
     [0, 1].map(async () => {
-      const client = server.client();
-      const uuid = await orderingJoin(client);
+      const { client, uuid } = await newOrder(server);
       const { id } = await openIntent(client, uuid);
       await payByCard(server, id);
       return { uuid, id };
@@ -218,8 +217,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
 const givenUp = () => toldStaff(server, { kind: 'event_given_up' });
 
 test('an event that cannot be acted on is tried every hour at last, and left after three days; staff are told once', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   await server.stripeFault({ kind: 'status', status: 500, path: `/v1/payment_intents/${id}`, times: 100 });
@@ -271,8 +269,7 @@ test('several events that cannot be acted on for three days are told together, w
 });
 
 test('after a long outage the events of all of it are listed', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   behind = 5 * 86_400_000;
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
@@ -285,8 +282,7 @@ test('after a long outage the events of all of it are listed', async () => {
 });
 
 test('an event that shows up after later ones have been listed is acted on', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await catchUp();
   behind = 8 * 60_000;

@@ -5,10 +5,13 @@ import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.t
 import { dump } from '../../../tests/harness/dump.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { asTold, failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
-import { noticesOf, toldStaff } from '../../../tests/harness/rows.ts';
+import { noticesOf, paymentRow, toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -16,7 +19,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
+import { charge, membershipByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { moveContacts } from '../crm/followMerges.ts';
 import { findPeople } from '../joining/findJoins.ts';
 import { sendDue } from '../letters/sendLetters.ts';
@@ -52,7 +55,7 @@ const joinsOf = async (email: string) =>
   ).rows;
 
 test('joins that were paid after the backup are made again from what Stripe knows, and nobody is to be refunded', async (t) => {
-  const before = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const before = await newMember(server, 'LINCOLN2026', {
     firstName: 'Early',
     personalEmail: 'early@example.com',
   });
@@ -70,14 +73,9 @@ test('joins that were paid after the backup are made again from what Stripe know
     firstName: 'Late',
     personalEmail: 'late@example.com',
   });
-  await client.call('createUpgradeCharge', {
-    params: { uuid: late.uuid },
-    body: { paymentIntent: late.intentId },
-  });
-  const invited = await paidJoin(server, server.client(), 'HONOR101', {
-    personalEmail: 'invited@example.com',
-  });
-  const refunded = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  await charge(client, late.uuid, late.intentId);
+  const invited = await newMember(server, 'HONOR101', { personalEmail: 'invited@example.com' });
+  const refunded = await newMember(server, 'LINCOLN2026', {
     firstName: 'Refunded',
     personalEmail: 'refunded@example.com',
   });
@@ -132,7 +130,7 @@ test('a join that is made again was paid when Stripe took its money, and its upg
     personalEmail: 'dated@example.com',
   });
   behind = 3 * hour;
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   behind = 0;
   await restore();
   assert.equal((await runCommand(t, server, 'settle', ['--missing'])).code, 0);
@@ -152,26 +150,14 @@ test('a join that is made again was paid when Stripe took its money, and its upg
 
 test('a join that is made again is the one that was lost, by whatever way it came', async (t) => {
   const restore = await dump(server);
-  const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
-    personalEmail: 'by.school@example.com',
-  });
-  const byCode = await paidJoin(server, server.client(), 'HONOR102', {
-    personalEmail: 'by.code@example.com',
-  });
-  const client = server.client();
-  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
-  const { revision, id } = await openIntent(client, data.joinSessionUuid);
-  await client.call('beginPayment', {
-    params: { uuid: data.joinSessionUuid },
-    body: { revision, agreeToPolicies: true },
-  });
-  await payByCard(server, id);
-  await runCommand(t, server, 'settle', [id]);
+  const bySchool = await newMember(server, 'LINCOLN2026', { personalEmail: 'by.school@example.com' });
+  const byCode = await newMember(server, 'HONOR102', { personalEmail: 'by.code@example.com' });
+  const byLink = await membershipByLink(server, '103');
   const joins = async () =>
     (
       await sql`
         select uuid, state, origin, programme, case when not made_contact then contact_id end as contact, school, has_agreed_to_policies, revision
-        from join_session join person on person.id = person_id where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
+        from join_session join person on person.id = person_id where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${byLink.uuid}) order by uuid`.execute(
         server.deps.database,
       )
     ).rows;
@@ -187,7 +173,7 @@ test('an upgrade whose join is missing names what to settle first, and is made a
   const client = server.client();
   const person = { personalEmail: 'join.first@example.com' };
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', person);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   const upgrade = await upgradeIntentOf(server, uuid);
   await restore();
   const settle = (id: string) => runCommand(t, server, 'settle', [id]);
@@ -200,28 +186,10 @@ test('an upgrade whose join is missing names what to settle first, and is made a
   assert.deepEqual(standings, ['active', 'active']);
 });
 
-test('an order that has changed since its payment keeps its later revision when the payment is made again', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'changed@example.com' });
-  const intent = await openIntent(client, uuid);
-  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.50' } });
-  await payByCard(server, intent.id);
-  await run(
-    `delete from payment where session_uuid = '${uuid}'; delete from order_snapshot where session_uuid = '${uuid}'`,
-  );
-  const settled = await runCommand(t, server, 'settle', [intent.id]);
-  assert.equal(settled.code, 0, settled.out);
-  const { revision } = await server.deps.database
-    .selectFrom('join_session')
-    .select('revision')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  assert.ok(revision > intent.revision, `${revision}`);
-});
-
 test('an order that the backup has as it was before its last change gets a later revision than the one that was paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'before.change@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', {
+    personalEmail: 'before.change@example.com',
+  });
   const revisionNow = async () =>
     (
       await server.deps.database
@@ -253,8 +221,7 @@ for (const [when, isIntentInBackup] of [
       `Payer.${isIntentInBackup}@example.com`,
     ];
     const stranger = await newContact(server, mistyped);
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: mistyped });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: mistyped });
     if (isIntentInBackup) await openIntent(client, uuid);
     await deliver(server);
     // Simulates that the server found a contact with the mistyped email in HubSpot before the join was paid.
@@ -286,8 +253,10 @@ test('a join that is made again keeps the email of its details where Stripe has 
     ['kept@example.com', ''],
     ['KEPT.case@example.com', 'kept.case@example.com'],
   ] as const) {
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: given, firstName: 'Kept' });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', {
+      personalEmail: given,
+      firstName: 'Kept',
+    });
     const restore = await dump(server);
     const { id } = await openIntent(client, uuid);
     await server.stripe('POST', `/v1/payment_intents/${id}`, { receipt_email: atStripe });
@@ -377,8 +346,7 @@ for (const [whose, minutes] of [
     t.after(() => {
       behind = 0;
     });
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: email });
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: email });
     await deliver(server);
     const { intentId } = await payOrder(server, client, uuid);
     await deliver(server);
@@ -402,8 +370,7 @@ test('a contact whom the lost payment has made a member is not told to staff as 
     .insertInto('invitation')
     .values({ code: 'BYTHIS1', person_id: personId(id) })
     .execute();
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'BYTHIS1', { personalEmail });
+  const { client, uuid } = await newOrder(server, 'BYTHIS1', { personalEmail });
   const restore = await dump(server);
   const { intentId } = await payOrder(server, client, uuid);
   await deliver(server);
@@ -427,7 +394,7 @@ test('a payment counts as made when the card was charged, not when its form was 
   const slow = await orderingJoin(server.client(), 'SLOW8101');
   const opened = await openIntent(server.client(), slow);
   behind = 2 * HOUR_MS;
-  const first = await paidJoin(server, server.client(), 'SLOW8101');
+  const first = await newMember(server, 'SLOW8101');
   const restore = await dump(server);
   behind = HOUR_MS;
   await refundJoin(server.deps, first.uuid, membershipOnly);
@@ -449,20 +416,18 @@ test('a payment counts as made when the card was charged, not when its form was 
 });
 
 test('a second payment with another email that is made again leaves the email of its paid join', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'first.email@example.com' });
-  const earlier = await openIntent(client, uuid);
+  const {
+    client,
+    uuid,
+    intent: earlier,
+  } = await newIntent(server, 'LINCOLN2026', { personalEmail: 'first.email@example.com' });
   await server.stripe('POST', `/v1/payment_intents/${earlier.id}`, { receipt_email: 'earlier@example.com' });
   await payByCard(server, earlier.id);
   await run(`update payment set status = 'canceled' where session_uuid = '${uuid}'`);
   const { intentId } = await payOrder(server, client, uuid);
   assert.notEqual(intentId, earlier.id);
   await runCommand(t, server, 'settle', ['--missing']);
-  const { status } = await server.deps.database
-    .selectFrom('payment')
-    .select('status')
-    .where('intent_id', '=', earlier.id)
-    .executeTakeFirstOrThrow();
+  const { status } = await paymentRow(server, earlier.id);
   assert.equal(status, 'duplicate');
   const [join] = await joinsOf('first.email@example.com');
   assert.deepEqual([join?.uuid, join?.state], [uuid, 'paid']);

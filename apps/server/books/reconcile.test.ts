@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
-import { asTold, everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
-import { stateOf } from '../../../tests/harness/rows.ts';
+import {
+  asTold,
+  atStripe,
+  chargeOf,
+  everything,
+  membershipOnly,
+  paidElsewhere,
+} from '../../../tests/harness/refunds.ts';
+import { joinRow, stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -13,7 +20,7 @@ import {
   orderingJoin as someonesJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { moveContacts } from '../crm/followMerges.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
@@ -65,7 +72,7 @@ test('joins of every kind leave no difference', async () => {
   const client = server.client();
   await paidJoin(server, client, 'HONOR101');
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await openIntent(client, await orderingJoin(client));
   const { counts, differences } = await reconcile(server.deps, { graceMinutes: 0 });
   assert.deepEqual(differences, []);
@@ -134,11 +141,7 @@ test('a payment of another amount than the one on the screen goes back', async (
   await payByCard(server, id);
   await foundAndRepaired(t, 'other_amount');
   assert.deepEqual(await standingsOf(uuid), []);
-  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${id}`);
-  assert.deepEqual(
-    (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
-    [100],
-  );
+  assert.deepEqual(await atStripe(server, id), [100]);
   const { rows } = await sql<{ status: string; reason: string; refunded: string }>`
     select payment.status, reason, refund.status as refunded from payment join refund using (intent_id)
     where intent_id = ${id}`.execute(server.deps.database);
@@ -199,8 +202,7 @@ test("a refund in Stripe's dashboard whose webhook was lost", async (t) => {
 
 test('a dispute whose webhook was lost', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  await server.stripeControl('disputes', { charge: body.latest_charge });
+  await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
   await foundAndRepaired(t, 'dispute');
   assert.deepEqual(await standingsOf(uuid), ['disputed']);
 });
@@ -245,7 +247,7 @@ test('a member without money', async (t) => {
   assert.deepEqual(taken, { status: 'canceled', succeeded_at: null });
   // The join can still be paid and upgraded.
   const { intentId } = await payOrder(server, client, uuid);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   assert.deepEqual(await standingsOf(uuid), ['void', 'active', 'active']);
   assert.deepEqual(await look(), []);
 });
@@ -283,11 +285,7 @@ test('money without a member, and a member of something else', async (t) => {
   await change(sql`update membership set standing = 'refunded' where session_uuid = ${three.uuid}`);
   await change(sql`update join_session set paid_at = paid_at - interval '1 day' where uuid = ${two.uuid}`);
   await foundAndRepaired(t, 'money_without_member', 'other_product', 'standing');
-  const { paid_at } = await server.deps.database
-    .selectFrom('join_session')
-    .select('paid_at')
-    .where('uuid', '=', two.uuid)
-    .executeTakeFirstOrThrow();
+  const { paid_at } = await joinRow(server, two.uuid);
   const hoursAgo = (Date.now() - paid_at!.getTime()) / 3_600_000;
   assert.ok(hoursAgo > 23, 'a repair is no payment of today: the upgrade of a day ago is over');
 });
@@ -297,7 +295,7 @@ test('a payment that is held at another amount, and a paid join or upgrade that 
   await change(sql`update payment set amount_cents = 6400 where intent_id = ${one.intentId}`);
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await change(sql`update join_session set state = 'ordering', upgrade = 'open' where uuid = ${uuid}`);
   await foundAndRepaired(t, 'other_amount_here', 'session', 'session');
   assert.deepEqual(await standingsOf(uuid), ['active', 'active']);
@@ -325,7 +323,7 @@ test('joins that say they are paid by nothing, upgraded by nothing or frozen for
 test('a join that nothing paid is told, though its upgrade was paid', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await change(sql`update payment set status = 'canceled' where intent_id = ${intentId}`);
   const found = await look();
   assert.deepEqual(
@@ -342,25 +340,15 @@ test('a join that nothing paid is told, though its upgrade was paid', async (t) 
 test('a second payment of one join that is kept goes back', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const { metadata } = body as unknown as { metadata: Record<string, string> };
-  const second = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value])),
-  });
-  await payByCard(server, second.body.id);
+  const { metadata } = await server.deps.payments.retrieveIntent(intentId);
+  const second = await paidElsewhere(server, metadata);
   await change(sql`
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
-    select ${second.body.id}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision, now() from payment where intent_id = ${intentId}`);
+    select ${second}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision, now() from payment where intent_id = ${intentId}`);
   const found = await look();
   assert.deepEqual(found.map(({ kind }) => kind).sort(), ['money_without_member', 'paid_twice']);
-  assert.match(
-    found.find(({ kind }) => kind === 'paid_twice')!.repair,
-    new RegExp(`refund ${second.body.id}`),
-  );
-  assert.equal((await run(t, 'refund', second.body.id)).out, `$65.00 of ${second.body.id} goes back.\n`);
+  assert.match(found.find(({ kind }) => kind === 'paid_twice')!.repair, new RegExp(`refund ${second}`));
+  assert.equal((await run(t, 'refund', second)).out, `$65.00 of ${second} goes back.\n`);
   assert.deepEqual(await standingsOf(uuid), ['active']);
   assert.deepEqual(await look(), []);
 });
@@ -478,7 +466,7 @@ test('of more payments than are read at a time, each is compared, though Stripe 
 test('a membership that has ended by mistake is to come back, though its contact holds an upgrade', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await change(sql`update membership set standing = 'refunded' where payment_intent = ${intentId}`);
   const found = await look();
   assert.deepEqual(
@@ -498,7 +486,7 @@ function rejectDocument(uuid: string, isFinal = true, reason = 'outdated'): Prom
 test('an upgrade that is left of a rejected membership is told as that alone', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await rejectDocument(uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
   assert.deepEqual(

@@ -3,10 +3,12 @@ import { type TestContext, test } from 'node:test';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { differencesOf, lapelPin } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { joinRow, membershipsOf, paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -61,16 +63,12 @@ async function toldOf(contactId: string): Promise<unknown[]> {
 const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
 
 test('a payment that was held as none for a while buys the membership that it had bought', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await newMember(server, 'HONOR101');
   const [bought] = await membershipsOf(server, uuid);
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
   // Without a payment that succeeded, the joiner gets reminders, as for any other unpaid join.
-  const { succeeded_at: succeededAt } = await server.deps.database
-    .selectFrom('payment')
-    .select('succeeded_at')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { succeeded_at: succeededAt } = await paymentRow(server, intentId);
   assert.equal(succeededAt, null);
   await settlePayment(server.deps, intentId);
   const [again, ...more] = await membershipsOf(server, uuid);
@@ -85,8 +83,7 @@ test('a payment that was held as none for a while buys the membership that it ha
 });
 
 test('HubSpot is told that a payment was none, and of the next one', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'none@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR102', { personalEmail: 'none@example.com' });
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   const { intentId } = await payOrder(server, client, uuid);
@@ -101,15 +98,14 @@ test('HubSpot is told that a payment was none, and of the next one', async (t) =
 test('a contact that only shares the email is told that a payment was none, and what staff wrote there stays', async (t) => {
   const personalEmail = 'none.shared@example.com';
   const id = await newContact(server, personalEmail, { store_items: 'Stole' });
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const { intentId } = await newMember(server, 'LINCOLN2026', { personalEmail });
   assert.deepEqual(await toldOf(id), ['member', 'Membership', '65.00', null, 'Stole', true]);
   await settleUnknown(t, intentId);
   assert.deepEqual(await toldOf(id), ['former', null, '0.00', null, 'Stole', false]);
 });
 
 test('HubSpot does not go on naming an upgrade whose payment was none', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR104', { personalEmail: 'up@example.com' });
+  const { client, uuid, intentId } = await newMember(server, 'HONOR104', { personalEmail: 'up@example.com' });
   const { data } = await charge(client, uuid, intentId);
   assert.equal(data.status, 'succeeded');
   const told = async () => {
@@ -124,8 +120,7 @@ test('HubSpot does not go on naming an upgrade whose payment was none', async (t
 });
 
 test('a join that is paid anew, since Stripe did not know its first payment, has letters and papers with its new number', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await settleUnknown(t, intentId);
   const anew = await payOrder(server, client, uuid);
   const [, held] = await membershipsOf(server, uuid);
@@ -142,8 +137,7 @@ test('a join that is paid anew, since Stripe did not know its first payment, has
 });
 
 test('a second payment that Stripe does not know takes nothing from the join that the first one paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await server.deps.database
     .updateTable('payment')
@@ -160,10 +154,9 @@ test('a second payment that Stripe does not know takes nothing from the join tha
 });
 
 test('a payment that went back pays for no order when it is settled', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail: 'second@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR103', { personalEmail: 'second@example.com' });
   const { id } = await openIntent(client, uuid);
-  await paidJoin(server, server.client(), 'HONOR103');
+  await newMember(server, 'HONOR103');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   await settlePayment(server.deps, id);
@@ -171,9 +164,8 @@ test('a payment that went back pays for no order when it is settled', async () =
 });
 
 test('a join is settled by its own payment, whatever its upgrade is', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const { client, uuid, intentId } = await newMember(server);
+  await charge(client, uuid, intentId);
   await settleUnknown(t, intentId);
   await server.deps.database
     .updateTable('join_session')
@@ -199,11 +191,7 @@ test('a join is settled where it stands when nothing is to be brought to what St
   const { uuid } = await paidJoin(server, client);
   await client.call('skipUpgrade', { params: { uuid }, body: {} });
   await settleJoin(server.deps, uuid);
-  const { upgrade } = await server.deps.database
-    .selectFrom('join_session')
-    .select('upgrade')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  const { upgrade } = await joinRow(server, uuid);
   assert.equal(upgrade, 'skipped');
 
   const other = server.client();
@@ -225,19 +213,17 @@ const sessionOf = (uuid: string) =>
     .executeTakeFirstOrThrow();
 
 test('a join whose payment Stripe does not know is open again, though its upgrade is paid', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const { client, uuid, intentId } = await newMember(server);
+  await charge(client, uuid, intentId);
   await settleUnknown(t, intentId);
   assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
 test('a join is settled before its upgrade, whichever of them had more attempts', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   for (let n = 0; n < 2; n++) await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { intentId } = await payOrder(server, client, uuid);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   const intents = await server.deps.database
     .selectFrom('payment')
     .select(['intent_id', 'kind', 'attempt'])

@@ -8,6 +8,7 @@ import {
   differencesOf,
   failRefund,
   paidElsewhere,
+  refundInDashboard,
   refundsOf,
   standingsOf,
 } from '../../../tests/harness/refunds.ts';
@@ -161,44 +162,34 @@ test('an upgrade that is made again leaves the membership below it as it is, tho
   assert.deepEqual(await book(), lost);
 });
 
-for (const [contactId, where] of [
-  ['8004', 'by the command'],
-  ['8031', 'in the dashboard'],
-] as const)
-  test(`what looks like a second payment is given back by staff alone, ${where}, and its payer is written to then`, async (t) => {
-    const code = await invited(contactId);
-    const [first, second] = [await openJoin(code), await openJoin(code)];
-    const restore = await dump(server);
-    await payByCard(server, first.id);
-    await payByCard(server, second.id);
-    await restore();
-    await settleMissing(t);
-    const { payments, atStripe } = await bookOf([], [first.id, second.id]);
-    assert.deepEqual(payments.map(({ status }) => status).sort(), ['duplicate', 'succeeded']);
-    assert.deepEqual([atStripe, await refundsOf(server, second.id)], [[[], []], []]);
-    assert.deepEqual(
-      (await differencesOf(server, first.id, second.id)).map(({ kind, subject, repair }) => [
-        kind,
-        subject,
-        repair,
-      ]),
-      [['not_returned', second.id, `npm run operator -- refund ${second.id}`]],
-    );
-    assert.equal(await secondPaymentLetters(second.id), 0);
-    assert.match(
-      (await noticesOf(server, second.uuid)).at(-1)!,
-      new RegExp(
-        `contact ${contactId} already holds by another join\\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_`,
-      ),
-    );
-    if (where === 'by the command') await refund(t, second.id);
-    else {
-      await server.stripe('POST', '/v1/refunds', { payment_intent: second.id });
-      await followPayment(server.deps, second.id);
-    }
-    assert.equal(await secondPaymentLetters(second.id), 1);
-    assert.deepEqual(await differencesOf(server, first.id, second.id), []);
-  });
+test('what looks like a second payment is given back by staff alone, and its payer is written to then', async (t) => {
+  const code = await invited('8031');
+  const [first, second] = [await openJoin(code), await openJoin(code)];
+  const restore = await dump(server);
+  await payByCard(server, first.id);
+  await payByCard(server, second.id);
+  await restore();
+  await settleMissing(t);
+  const { payments, atStripe } = await bookOf([], [first.id, second.id]);
+  assert.deepEqual(payments.map(({ status }) => status).sort(), ['duplicate', 'succeeded']);
+  assert.deepEqual([atStripe, await refundsOf(server, second.id)], [[[], []], []]);
+  assert.deepEqual(
+    (await differencesOf(server, first.id, second.id)).map(({ kind, subject, repair }) => [
+      kind,
+      subject,
+      repair,
+    ]),
+    [['not_returned', second.id, `npm run operator -- refund ${second.id}`]],
+  );
+  assert.equal(await secondPaymentLetters(second.id), 0);
+  assert.match(
+    (await noticesOf(server, second.uuid)).at(-1)!,
+    /contact 8031 already holds by another join\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_/,
+  );
+  await refundInDashboard(server, second.id);
+  assert.equal(await secondPaymentLetters(second.id), 1);
+  assert.deepEqual(await differencesOf(server, first.id, second.id), []);
+});
 
 test('of two payments of one contact the one that was paid first buys the membership, whichever form was opened first', async (t) => {
   t.after(() => {
@@ -305,8 +296,7 @@ test('a refund that is told again after a restore is told under the same Message
   };
   const restore = await dump(server);
   await refund(t, ours!.uuid);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: elsewhere!.intentId });
-  await followPayment(server.deps, elsewhere!.intentId);
+  await refundInDashboard(server, elsewhere!.intentId);
   assert.deepEqual(await arrivals(), [1, 1]);
   await restore();
   await settleMissing(t);
@@ -447,8 +437,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   const restore = await dump(server);
   await payByCard(server, first.id);
   await confirmPayment(server.deps, first.id);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: first.id });
-  await followPayment(server.deps, first.id);
+  await refundInDashboard(server, first.id);
   await payByCard(server, second.id);
   await confirmPayment(server.deps, second.id);
   const joins = [first.uuid, second.uuid];
@@ -456,4 +445,58 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
+});
+
+/**
+ * Makes two payments for one contact, loses both in a restore, and makes them again with `settle --missing`. Returns the second
+ * payment, which is a duplicate and is not refunded automatically, and the uuid of the first join.
+ */
+async function keptSecond(t: TestContext, contactId: string) {
+  const code = `KEPT${contactId}`;
+  const { database } = server.deps;
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
+  await database
+    .insertInto('invitation')
+    .values({ code, person_id: personId(contactId) })
+    .execute();
+  const [first, second] = [await openJoin(code), await openJoin(code)];
+  const restore = await dump(server);
+  await payByCard(server, first.id);
+  await payByCard(server, second.id);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await refundsOf(server, second.id), [], 'nothing was decided');
+  return { ...second, firstUuid: first.uuid };
+}
+
+test('a payer whose second payment was made again after a restore does not read that it is being returned', async (t) => {
+  const { client, uuid, id, clientSecret } = await keptSecond(t, '8101');
+  const { data } = await reportPayment(client, uuid, { id, clientSecret });
+  assert.deepEqual(
+    [data.status, data.refunded?.isReturned, data.refunded?.isWithStaff],
+    ['refunded', false, true],
+    'no refund was decided, and none is made until staff give it back',
+  );
+  await runCommand(t, server, 'refund', [id]);
+  const { refunded } = (await reportPayment(client, uuid, { id, clientSecret })).data;
+  assert.deepEqual([refunded?.isReturned, refunded?.isWithStaff], [true, false]);
+});
+
+test('the story of a second payment that was made again after a restore does not say that it goes back', async (t) => {
+  const { uuid, id } = await keptSecond(t, '8102');
+  const { out } = await runCommand(t, server, 'story', [uuid]);
+  assert.match(out, new RegExp(`paid by ${id}, which bought nothing\\.`));
+  assert.doesNotMatch(out, /goes back|Refund of/);
+});
+
+test('staff who refund a join are told that a second payment of it is still with us', async (t) => {
+  const { client, uuid, id, firstUuid } = await keptSecond(t, '8103');
+  const refund = async (join: string) => (await runCommand(t, server, 'refund', [join])).out;
+  assert.match(await refund(firstUuid), /^\$65\.00 goes back\.$/m);
+  await payOrder(server, client, uuid);
+  const out = await refund(uuid);
+  assert.match(out, new RegExp(`^Payment ${id} bought nothing and is still with us: .* refund ${id}$`, 'm'));
+  assert.match(out, /^\$65\.00 goes back\.$/m);
+  await refund(id);
+  assert.doesNotMatch(await refund(uuid), /still with us/);
 });

@@ -4,11 +4,13 @@ import { sql } from 'kysely';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
+  newIntent,
+  newMember,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { startSweeping, sweepPayments, sweepRefunds } from './sweep.ts';
@@ -34,9 +36,7 @@ const statusOf = async (intentId: string) =>
 const sweepOnce = () => startSweeping(server.deps)();
 
 async function begun() {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   return { uuid, intentId: intent.id };
 }
@@ -80,7 +80,7 @@ test('of more payments than one round takes, those that have waited longest come
 });
 
 test('of more refunds than one round makes, those that have waited longest come first', async () => {
-  const { intentId } = await paidJoin(server, server.client());
+  const { intentId } = await newMember(server);
   const wait = (minutes: number, count: number) =>
     sql`
       insert into refund (intent_id, amount_cents, reason, status, next_try_at, lines)
@@ -112,8 +112,7 @@ test('an abandoned intent is cancelled after a day, in Stripe and then here; and
     assert.equal(await statusOf(intentId), 'open');
     await pass('2 hours');
     await sweepPayments(server.deps);
-    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-    assert.equal((body as unknown as { status: string }).status, 'canceled');
+    assert.equal(await statusAtStripe(server, intentId), 'canceled');
     assert.equal(await statusOf(intentId), 'canceled');
     const next = await payOrder(server, server.client(), uuid);
     assert.deepEqual([next.intentId === intentId, await stateOf(server, uuid)], [false, 'paid']);
@@ -199,8 +198,7 @@ test('an order that is frozen for a payment which does not exist any more opens'
 
 test('an upgrade that nobody paid is given up after an hour, a skipped one at once; the membership stays', async () => {
   for (const skips of [false, true]) {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
     const body = { paymentIntent: intentId, charge: false };
     const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
     const upgrade = data.clientSecret!.split('_secret_')[0]!;
@@ -215,8 +213,7 @@ test('an upgrade that nobody paid is given up after an hour, a skipped one at on
     await pass('6 minutes');
     await sweepPayments(server.deps);
     assert.equal(await statusOf(upgrade), 'canceled');
-    const { body: atStripe } = await server.stripe('GET', `/v1/payment_intents/${upgrade}`);
-    assert.equal((atStripe as unknown as { status: string }).status, 'canceled');
+    assert.equal(await statusAtStripe(server, upgrade), 'canceled');
     assert.equal(await stateOf(server, uuid), 'paid');
   }
 });

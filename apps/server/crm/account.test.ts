@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { toldStaff } from '../../../tests/harness/rows.ts';
 import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
-import { paidJoin } from '../../../tests/harness/steps.ts';
+import { newMember } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { tellNobody } from '../providers/trouble.ts';
@@ -47,9 +47,7 @@ test('with a token of another account no contact counts as deleted, none is crea
   const before = await rows();
   assert.ok(before.members > 0);
 
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
-    personalEmail: 'account@example.com',
-  });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: 'account@example.com' });
   const work = { ...server.deps, database: server.background, hubspot };
   await pushDue(work);
   await assert.rejects(lookAtContacts(work, ['101', '102']), OtherAccount);
@@ -95,9 +93,7 @@ test('with a token of another account no contact counts as deleted, none is crea
 test('a token that may not ask for its account is not checked, and contacts are created', async (t) => {
   await server.hubspotFault({ kind: 'status', status: 403, path: '/account-info/**', times: 10 });
   t.after(() => server.hubspotFault(null));
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
-    personalEmail: 'unasked@example.com',
-  });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: 'unasked@example.com' });
   const hubspot = hubspotClient(
     server.deps.config.providers.hubspot,
     server.deps.society.crm.fields,

@@ -15,7 +15,7 @@ import { keepApart, NotMergeable, unmergePersons } from '../people/mergePersons.
 
 /**
  * Tests that whatever people, staff and HubSpot do, HubSpot has what is held in the end. SEED and WALKS repeat or lengthen a run, as in
- * settlement/anySequence.test.ts.
+ * books/anySequence.test.ts.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps } = server;
@@ -24,7 +24,7 @@ const { beginByCode, invited, nominated, paid, personOf } = identityOn(server);
 const { atCrm, merge, sync } = hubspotPeople(server);
 
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
-const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 6));
+const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 const names = ['Own', 'Ada', 'Ben'];
 
 /** The joins of a walk, the emails and codes that it uses, and how to choose among them. */

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { identityOn } from '../../../tests/harness/identity.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { type Delivered, type Delivery, delivered, postpone, refuse } from './deliveries.ts';
 import { StillTelling, tellingHubspot, tellingHubspotNothing } from './fence.ts';
 
-const { background } = await sharedServer();
+/**
+ * Tests the locks under which HubSpot is told: nobody is told while somebody is erased, and what makes persons due locks them in the
+ * same order, so that nothing is aborted as a deadlock.
+ */
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { deps, background } = server;
 
 test('rounds that tell HubSpot go on side by side, and none begins while somebody is erased', async () => {
   const both = await tellingHubspot(background, () => tellingHubspot(background, async () => 'both'));
@@ -49,3 +59,64 @@ test('whoever waits for calls to HubSpot that take too long is told so, and does
   await tellingHubspot(background, () => assert.rejects(erase(), StillTelling));
   assert.equal(isDone, false);
 });
+
+const { invited, paid, personOf } = identityOn(server);
+const work = { ...deps, database: background };
+
+/**
+ * Makes two paid joins of likely the same persons, and one of a third whose delivery a transaction holds. Runs `tell`, which waits for that,
+ * beside the refund of the second, which makes both due. `tell` gets the three persons in another order than that of their ids.
+ */
+async function besideRefund(
+  t: TestContext,
+  name: string,
+  tell: (rows: Delivery[]) => Promise<void>,
+): Promise<void> {
+  const same = { personalEmail: `${name}@example.com`, firstName: 'Al', lastName: 'Ike' };
+  const joins: string[] = [];
+  for (const [index, given] of [same, same, { personalEmail: `${name}.third@example.com` }].entries()) {
+    const { code } = await invited(`${name}.${index}@example.com`);
+    joins.push((await paid(given, code)).uuid);
+  }
+  const [a, b, c] = await Promise.all(joins.map(async (uuid) => (await personOf(uuid)).id));
+  // Writes the rows so that they lie in another order than that of their ids, in which an update would lock them.
+  for (const id of [b, c, a])
+    await sql`
+      with former as (delete from crm_delivery where person_id = ${id} returning *)
+      insert into crm_delivery (person_id, due_since, due_at, tries) select person_id, now(), now() + interval '1 hour', 1 from former`.execute(
+      deps.database,
+    );
+  await sql`update person set is_member = true where id = any(${[a, b, c]}::bigint[])`.execute(deps.database);
+  const holder = await lockHolder(t, server);
+  await holder.query('select from crm_delivery where person_id = $1 for update', [c]);
+  const rows = [b, c, a].map((personId) => ({ personId, revision: 1 }) as Delivery);
+  const telling = tell(rows);
+  await waiting(holder, 1);
+  const refunding = refundJoin(deps, joins[1]!, everything);
+  await waiting(holder, 2);
+  await holder.query('commit');
+  await Promise.all([telling, refunding]);
+}
+
+for (const [name, tell] of Object.entries({
+  postpone: (rows) => postpone(work, rows, { perhapsRecord: true }),
+  refuse: (rows) =>
+    refuse(
+      work,
+      rows.map(({ personId }) => ({ personId, reason: 'no' })),
+    ),
+  delivered: (rows) =>
+    delivered(
+      work,
+      rows.map(
+        (row): Delivered => ({
+          row,
+          properties: {},
+          sent: { membershipStatus: 'member' },
+          notices: [],
+        }),
+      ),
+    ),
+} satisfies Record<string, (rows: Delivery[]) => Promise<void>>))
+  test(`no deadlock between ${name} and a refund of likely the same persons`, (t) =>
+    besideRefund(t, `locks.${name}`, tell));

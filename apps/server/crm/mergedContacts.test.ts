@@ -9,6 +9,8 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -18,7 +20,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { holdsBought, personOf } from '../session/members.ts';
 import { keepContacts } from './followContacts.ts';
@@ -53,7 +55,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const client = server.client();
     const open = await startJoin(client, two.code);
     // The purchase has not been sent to HubSpot, so only our database has the membership.
-    const { uuid } = await paidJoin(server, server.client(), one.code);
+    const { uuid } = await newMember(server, one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);
     assert.equal((await contactOf(uuid)).contact_id, merged);
@@ -128,7 +130,7 @@ for (const what of ['merged', 'deleted'] as const)
   test(`an update that HubSpot leaves out of its answer since the contact was ${what} reaches the one that there is`, async (t) => {
     const [one, two] = [await person(), await person()];
     const given = { personalEmail: `left.out.${what}@example.com`, city: 'Dallas' };
-    const { uuid } = await paidJoin(server, server.client(), two.code, given);
+    const { uuid } = await newMember(server, two.code, given);
     const merged = what === 'merged' ? await merge(one.id, two.id) : null;
     if (what === 'deleted') await atCrm('DELETE', `/${two.id}`);
     await server.hubspotFault({
@@ -149,8 +151,7 @@ for (const what of ['merged', 'deleted'] as const)
 
 test('a member whose contact was merged before their upgrade is told to HubSpot is the member that it remains', async () => {
   const [kept, old] = [await person({ membership_status: 'invited' }), await person()];
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, old.code, {
+  const { client, uuid, intentId } = await newMember(server, old.code, {
     personalEmail: 'merged.member@example.com',
   });
   await deliver(server);
@@ -180,49 +181,27 @@ test('of two merged contacts who both bought, staff are told once which one to g
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
 });
 
-for (const isGivenBack of [true, false])
-  test(`a join that is left over ${isGivenBack ? 'again, after its other one went back,' : 'beside a third one'} is told anew, and each pair once`, async () => {
-    const members: { id: string; uuid: string }[] = [];
-    for (let count = 0; count < 3; count++) {
-      const { id, code } = await person();
-      const more = { personalEmail: `${code}@example.com`, lastName: code };
-      members.push({ id, uuid: (await paidJoin(server, server.client(), code, more)).uuid });
-    }
-    const [third, one, left] = members as [(typeof members)[0], (typeof members)[0], (typeof members)[0]];
-    await deliver(server);
-    const told = async () => {
-      const notices = await noticesOf(server, left.uuid);
-      const named = (join: { uuid: string }) => notices.filter((notice) => notice.includes(join.uuid)).length;
-      return [named(one), named(third)];
-    };
-    const merged = await merge(left.id, one.id);
-    await server.deps.contacts.refresh(merged);
-    assert.deepEqual(await told(), [1, 0]);
-    if (isGivenBack) await refundJoin(server.deps, one.uuid, membershipOnly);
-    await deliver(server);
-    await server.deps.contacts.refresh(await merge(third.id, merged));
-    assert.deepEqual(await told(), [1, 1]);
-  });
-
-test('of two merged contacts with an upgrade each, the command that staff are told gives an upgrade back and no membership', async (t) => {
-  const [byHand, joined] = [await person({ membership_status: 'member' }), await person()];
-  const byLink = await upgradeByLink(server, byHand.id);
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, joined.code, { personalEmail: 'up@example.com' });
-  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+test('a join that is left over again, after its other one went back, is told anew, and each pair once', async () => {
+  const members: { id: string; uuid: string }[] = [];
+  for (let count = 0; count < 3; count++) {
+    const { id, code } = await person();
+    const more = { personalEmail: `${code}@example.com`, lastName: code };
+    members.push({ id, uuid: (await newMember(server, code, more)).uuid });
+  }
+  const [third, one, left] = members as [(typeof members)[0], (typeof members)[0], (typeof members)[0]];
   await deliver(server);
-  await merge(joined.id, byHand.id);
-  await server.deps.contacts.refresh(joined.id);
-  const notices = [...(await noticesOf(server, uuid)), ...(await noticesOf(server, byLink.uuid))];
-  const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
-  assert.match(told!, /both hold a membership upgrade bought here/);
-  assert.deepEqual(more, []);
-  const { out, code } = await runCommand(t, server, 'refund', argumentsOf(told!));
-  assert.equal(code, 0, out);
-  const held = [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, byLink.uuid))].filter(
-    ({ standing }) => standing === 'active',
-  );
-  assert.deepEqual(held.map(({ type }) => type).sort(), ['membership', 'membership_upgrade']);
+  const told = async () => {
+    const notices = await noticesOf(server, left.uuid);
+    const named = (join: { uuid: string }) => notices.filter((notice) => notice.includes(join.uuid)).length;
+    return [named(one), named(third)];
+  };
+  const merged = await merge(left.id, one.id);
+  await server.deps.contacts.refresh(merged);
+  assert.deepEqual(await told(), [1, 0]);
+  await refundJoin(server.deps, one.uuid, membershipOnly);
+  await deliver(server);
+  await server.deps.contacts.refresh(await merge(third.id, merged));
+  assert.deepEqual(await told(), [1, 1]);
 });
 
 test('of two merged contacts with a membership and an upgrade each, staff are told of both at once', async (t) => {
@@ -251,11 +230,9 @@ test('of two merged contacts with a membership and an upgrade each, staff are to
 
 test('HubSpot has the sum of what two merged contacts have bought, and says member while a membership of either is held', async () => {
   const [one, two] = [await person(), await person()];
-  const { uuid } = await paidJoin(server, server.client(), one.code, {
-    personalEmail: 'one.sum@example.com',
-  });
+  const { uuid } = await newMember(server, one.code, { personalEmail: 'one.sum@example.com' });
   await refundJoin(server.deps, uuid, membershipOnly);
-  await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
+  await newMember(server, two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
   // The remaining contact has the properties of the first contact: status `former`, nothing paid.
   const merged = await merge(one.id, two.id);
@@ -266,20 +243,6 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
     [told.membership_status, told.membership_name, told.amount_paid],
     ['member', 'Membership', '65.00'],
   );
-});
-
-test('a join that was refunded leaves the member whose contact its own was merged into what HubSpot says of them', async () => {
-  const [one, two] = [await person({ membership_status: 'member', amount_paid: '40.00' }), await person()];
-  const { uuid } = await paidJoin(server, server.client(), two.code, {
-    personalEmail: 'two.twice@example.com',
-  });
-  await refundJoin(server.deps, uuid, membershipOnly);
-  await deliver(server);
-  const merged = await merge(one.id, two.id);
-  await server.deps.contacts.refresh(two.id);
-  await deliver(server);
-  const told = await atHubspot(server, merged, 'membership_status', 'amount_paid');
-  assert.deepEqual([told.membership_status, told.amount_paid], ['member', '40.00']);
 });
 
 test('a contact that was merged into one that is merged again stands for the last, though HubSpot names the last merge alone', async () => {
@@ -321,13 +284,15 @@ test('of two contacts who are both paying when they are merged one pays on, and 
   await server.deps.contacts.refresh(two.id);
   const [membership] = await membershipsOf(server, uuid);
   assert.deepEqual([(await contactOf(uuid)).contact_id, membership?.contact_id], [merged, merged]);
+  await deliver(server);
+  assert.equal((await atHubspot(server, merged, 'membership_status')).membership_status, 'member');
 });
 
 test('a checkout link that is being paid when its contact is merged is told beside a join of the same name and email', async () => {
   const named = { firstname: 'Mina', lastname: 'Okoro', email: 'mina.okoro@example.com' };
   const [kept, old] = [await person(named), await person({ firstname: 'Mina', lastname: 'Okoro' })];
   const elsewhere = { firstName: 'Mina', lastName: 'Okoro', personalEmail: named.email };
-  const first = await paidJoin(server, server.client(), undefined, elsewhere);
+  const first = await newMember(server, undefined, elsewhere);
   const client = server.client();
   const started = await client.call('initiateCheckout', { body: { hubspotContactId: old.id } });
   const uuid = started.data.joinSessionUuid;
@@ -343,32 +308,15 @@ test('a checkout link that is being paid when its contact is merged is told besi
   assert.deepEqual(more, []);
 });
 
-test('all memberships of merged contacts that have ended are those of the one that they are now', async () => {
-  const [one, two] = [await person(), await person()];
-  const joins: string[] = [];
-  for (const { code } of [one, two]) {
-    const { uuid } = await paidJoin(server, server.client(), code, { personalEmail: `${code}@example.com` });
-    await refundJoin(server.deps, uuid, membershipOnly);
-    joins.push(uuid);
-  }
-  const merged = await merge(one.id, two.id);
-  await server.deps.contacts.refresh(two.id);
-  for (const uuid of joins)
-    assert.deepEqual(
-      (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id),
-      [merged],
-    );
-});
-
 test('merges that are learned of at once move to each what is theirs: what is held, though an earlier one has ended', async () => {
   const merges = [];
   for (let pair = 0; pair < 2; pair++) {
     const [old, present] = [await person(), await person()];
     await server.deps.contacts.refresh(present.id);
     const who = { personalEmail: `${old.code}@example.com` };
-    const ended = await paidJoin(server, server.client(), old.code, who);
+    const ended = await newMember(server, old.code, who);
     await refundJoin(server.deps, ended.uuid, membershipOnly);
-    const held = await paidJoin(server, server.client(), old.code, who);
+    const held = await newMember(server, old.code, who);
     merges.push({ old: old.id, present: present.id, joins: [ended.uuid, held.uuid] });
   }
   await follow(merges.map(({ old, present }) => ({ old, present })));
@@ -378,10 +326,9 @@ test('merges that are learned of at once move to each what is theirs: what is he
 
 test('of two merged contacts who are members all that one bought is the other’s, and so is a contact that a join made', async () => {
   const [old, present] = [await person(), await person()];
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, old.code, { personalEmail: 'old@example.com' });
+  const { client, uuid, intentId } = await newMember(server, old.code, { personalEmail: 'old@example.com' });
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-  await paidJoin(server, server.client(), present.code, { personalEmail: 'present@example.com' });
+  await newMember(server, present.code, { personalEmail: 'present@example.com' });
   const made = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'made@example.com' });
   await deliver(server);
   const olds = [old.id, (await contactOf(made)).own_contact!];
@@ -420,8 +367,7 @@ test('of two merged contacts who are members the upgrade of one stays held on th
 
 test('a join is linked to the contact that a merged one is now, and all of it is written there', async (t) => {
   const [one, two] = [await person(), await person()];
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'to.link@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: 'to.link@example.com' });
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
@@ -435,8 +381,7 @@ test('a join is linked to the contact that a merged one is now, and all of it is
 
 test('what HubSpot says of a contact moves no code of another one, and ends no membership for an upgrade that went back', async () => {
   const [one, two] = [await person(), await person()];
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, one.code, { personalEmail: 'one@example.com' });
+  const { client, uuid, intentId } = await newMember(server, one.code, { personalEmail: 'one@example.com' });
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   await deliver(server);
   await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, upgrade: true });

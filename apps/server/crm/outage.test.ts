@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import { type CallName, calls } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
-import { isLong } from '../../../tests/harness/testLength.ts';
+import { isLong, onlyLong } from '../../../tests/harness/testLength.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
-const JOINS = isLong ? 500 : 5;
+const JOINS = isLong ? 500 : 2;
 /** How long HubSpot takes to answer (ms): longer than a test may take, so that a join which waits for the answer does not end. */
 const SLOW_MS = 3_600_000;
 
@@ -65,7 +65,10 @@ const outages: [string, string, readonly object[]][] = [
   ],
 ];
 for (const [what, prefix, faults] of outages)
-  test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
+  test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, {
+    // The joins of the others take the same path in the code.
+    skip: !['61', '62'].includes(prefix) && onlyLong,
+  }, async () => {
     await invite(prefix);
     // During the outage HubSpot has none of these contacts.
     for (const one of faults) await server.hubspotFault(one);

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { isMember } from '#core/people.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { identityOn } from '../../../tests/harness/identity.ts';
+import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
 import {
   details,
+  newMember,
+  newOrder,
   openIntent,
-  orderingJoin,
-  paidJoin,
   payByCard,
   payOrder,
 } from '../../../tests/harness/steps.ts';
@@ -16,14 +18,17 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
 import { holdings } from '../session/members.ts';
 import { deliveriesOf } from './deliveries.ts';
 import type { HubspotClient } from './hubspot/client.ts';
+import { CrmUnavailable } from './hubspot/errors.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps, background, hubspot } = server;
 const work = { ...deps, database: background };
+const { atContact, invited, paid, personOf } = identityOn(server);
 
 async function told(id: string): Promise<[status: string | null, amount: number]> {
   const { membership_status, amount_paid } = await atHubspot(server, id, 'membership_status', 'amount_paid');
@@ -70,15 +75,11 @@ const isMemberHere = async (id: string) => {
 };
 
 test('who joins again while HubSpot is being told that their first membership has ended is a member there', async () => {
-  const { uuid } = await paidJoin(server, server.client(), 'HONOR101', {
-    personalEmail: 'first@example.com',
-  });
+  const { uuid } = await newMember(server, 'HONOR101', { personalEmail: 'first@example.com' });
   await deliver(server);
   await refundJoin(deps, uuid, membershipOnly);
   await overtaking(async () => {
-    const again = await paidJoin(server, server.client(), 'HONOR101', {
-      personalEmail: 'second@example.com',
-    });
+    const again = await newMember(server, 'HONOR101', { personalEmail: 'second@example.com' });
     return again.uuid;
   });
   assert.equal(await isMemberHere('101'), true);
@@ -87,8 +88,7 @@ test('who joins again while HubSpot is being told that their first membership ha
 });
 
 test('who buys the upgrade by a link while HubSpot is being told of a refund has paid both there', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'upgrading@example.com' });
+  const { client, uuid } = await newOrder(server, 'HONOR102', { personalEmail: 'upgrading@example.com' });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   await payOrder(server, client, uuid);
   await deliver(server);
@@ -107,7 +107,7 @@ test('a contact that pays while HubSpot is being told that one with the same ema
   const intent = await openIntent(client, own);
   const body = { revision: intent.revision, agreeToPolicies: true };
   assert.equal((await client.call('beginPayment', { params: { uuid: own }, body })).status, 200);
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail });
   await deliver(server);
   assert.deepEqual(await told(id), ['member', 65]);
   await refundJoin(deps, uuid, everything);
@@ -152,9 +152,7 @@ async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
 }
 
 test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103', {
-    personalEmail: 'again@example.com',
-  });
+  const { uuid, intentId } = await newMember(server, 'HONOR103', { personalEmail: 'again@example.com' });
   await deliver(server);
   await refundJoin(deps, uuid, membershipOnly);
   await takenMeanwhile(() => failRefund(server, intentId));
@@ -162,8 +160,7 @@ test('who is a member again while HubSpot is being told that they are none is a 
 });
 
 test('who takes a correction back and pays while HubSpot is being told of it has the first details there', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR104');
+  const { client, uuid } = await newOrder(server, 'HONOR104');
   await deliver(server);
   const submit = async (city: string) => {
     const { status } = await client.call('submitDetails', { params: { uuid }, body: details({ city }) });
@@ -178,3 +175,62 @@ test('who takes a correction back and pays while HubSpot is being told of it has
   const { city } = await atHubspot(server, '104', 'city');
   assert.deepEqual([city, await told('104')], ['Austin', ['member', 65]]);
 });
+
+/** Tells HubSpot once. With `isTaken`, HubSpot takes the write, and its answer is lost; otherwise the request is. */
+async function loseAnswer(t: TestContext, isTaken: boolean): Promise<void> {
+  const { updateContacts } = hubspot;
+  const mock = t.mock.method(
+    hubspot,
+    'updateContacts',
+    async (writes: Parameters<typeof updateContacts>[0]) => {
+      if (isTaken) await updateContacts(writes);
+      throw new CrmUnavailable('no answer');
+    },
+  );
+  for (let round = 0; round < 3; round++) await pushDue(work);
+  assert.ok(mock.mock.callCount() > 0);
+  mock.mock.restore();
+}
+
+const heldAt = async (id: string) =>
+  (await atContact(id, ['membership_status', 'membership_name', 'amount_paid', 'store_items'])).map(
+    (value) => value || null,
+  );
+
+const named = { firstname: 'Jordan', lastname: 'Rivera' };
+for (const [isTaken, lost] of [
+  [true, 'answer'],
+  [false, 'request'],
+] as const) {
+  test(`who leaves a contact after the ${lost} about their purchase was lost leaves nothing there`, async (t) => {
+    for (const how of ['correction', 'merge']) {
+      const email = `lost.${lost}.${how}@example.com`;
+      const { id } = await invited(email, named);
+      const into = await invited(`into.${email}`, { firstname: 'Jo' });
+      const { uuid } = await paid({ personalEmail: email });
+      await loseAnswer(t, isTaken);
+      if (how === 'merge') await mergeNow(server, uuid, into.id);
+      else {
+        const change = { personalEmail: `right.${email}` };
+        const person = await personOf(uuid);
+        const seen = await previewCorrection(deps, person.id, change);
+        await correctPerson(deps, person.id, change, { seen, resends: false });
+      }
+      await deliver(server);
+      assert.deepEqual(await heldAt(id), [null, null, null, null], how);
+    }
+  });
+
+  test(`items that are refunded after the ${lost} about them was lost are not said of the contact`, async (t) => {
+    const email = `lost.${lost}.items@example.com`;
+    const { id, code } = await invited(email, named);
+    const { client, uuid } = await newOrder(server, code, { personalEmail: email });
+    await deliver(server);
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+    await payOrder(server, client, uuid);
+    await loseAnswer(t, isTaken);
+    await refundJoin(deps, uuid, { membership: false, ineligible: false, upgrade: false, items: 'all' });
+    await deliver(server);
+    assert.deepEqual(await heldAt(id), ['member', 'Membership', '65.00', null]);
+  });
+}

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { atHubspot, deliver, deliveryOf, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
-import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { details, newMember, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { takeDue } from './deliveries.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
-import { pushDue } from './push.ts';
 
 const server = await sharedServer();
 
@@ -45,14 +44,6 @@ test('an invited join updates its contact with what the member gave, blanks noth
   assert.equal(await push(), 0, 'what was delivered is not sent again');
 });
 
-test('a paid join tells HubSpot the membership, the amount and when', async () => {
-  await paidJoin(server, server.client(), 'HONOR102');
-  await push();
-  const { membership_status, membership_name, amount_paid, paid_at } = await contact('102');
-  assert.deepEqual([membership_status, membership_name, amount_paid], ['member', 'Membership', '65.00']);
-  assert.ok(paid_at);
-});
-
 test('a join is told while another statement only relies on it to stay', async (t) => {
   const client = server.client();
   const uuid = await startJoin(client, 'HONOR101');
@@ -61,49 +52,6 @@ test('a join is told while another statement only relies on it to stay', async (
   // Takes the row lock that PostgreSQL takes when another transaction inserts a row that refers to the join, such as a payment.
   await holder.query('select from join_session where uuid = $1 for key share', [uuid]);
   assert.equal(await push(), 1);
-});
-
-test('a self-nominated join creates a contact once, and goes on updating it', async () => {
-  const client = server.client();
-  const uuid = (
-    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
-  ).data.uuid;
-  await client.call('submitDetails', {
-    params: { uuid },
-    body: details({ personalEmail: 'new.member@example.com' }),
-  });
-  await push();
-  await client.call('submitDetails', {
-    params: { uuid },
-    body: details({ personalEmail: 'new.member@example.com', city: 'Waco' }),
-  });
-  await push();
-  const found = await server.hubspot.findByEmail('new.member@example.com');
-  assert.equal(found?.properties.city, 'Waco');
-});
-
-test('while HubSpot is limited or down nothing is lost, and it is delivered afterwards', async () => {
-  const client = server.client();
-  await orderingJoin(client, 'HONOR104');
-  await server.hubspotFault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
-  assert.equal(await push(), 1);
-  assert.equal((await pushDue(server.deps)).taken, 0, 'not before HubSpot said');
-  await server.hubspotFault({ kind: 'cut' });
-  assert.equal(await push(), 1);
-  assert.equal(await push(), 1);
-  assert.equal((await contact('104')).join_stage, 'ordering');
-});
-
-test('HubSpot is not asked again before the seconds have passed that it says', async () => {
-  await orderingJoin(server.client(), 'HONOR104');
-  await server.hubspotFault({ kind: 'status', status: 429, headers: { 'retry-after': '60' } });
-  await push();
-  const { rows } = await sql<{ seconds: number }>`
-    select max(extract(epoch from blocked_until - now()))::float as seconds from crm_budget where isfinite(blocked_until)`.execute(
-    server.deps.database,
-  );
-  assert.ok(rows[0]!.seconds > 50 && rows[0]!.seconds <= 60, `${rows[0]!.seconds} s`);
-  await push();
 });
 
 test('a record on which HubSpot fails every time keeps no other from being delivered', async () => {
@@ -127,30 +75,8 @@ test('a record on which HubSpot fails every time keeps no other from being deliv
   assert.deepEqual(await behind(), []);
 });
 
-test('a contact that HubSpot does not know is set aside with its reason and blocks no other', async () => {
-  await sql`insert into person (contact_id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
-    server.deps.database,
-  );
-  await sql`insert into invitation (code, person_id) values ('IMPORTED7', (select id from person where contact_id = '777777'))`.execute(
-    server.deps.database,
-  );
-  const client = server.client();
-  const unknown = await orderingJoin(client, 'IMPORTED7');
-  const known = await startJoin(client, 'HONOR103');
-  await client.call('submitDetails', {
-    params: { uuid: known },
-    body: details({ personalEmail: 'sam@example.com' }),
-  });
-  await push();
-  const refusal = async (uuid: string) => (await deliveryOf(server, uuid)).refusal;
-  assert.match((await refusal(unknown)) ?? '', /777777/);
-  assert.equal(await refusal(known), null);
-  assert.equal((await contact('103')).personal_email, 'sam@example.com');
-});
-
 test('HubSpot does not say that a transcript was received once all of a join were rejected, until there is another', async () => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'HONOR104');
+  const { client, uuid } = await newMember(server, 'HONOR104');
   const upload = async () =>
     assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
   const toldAt = async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, deliveryOf, newContact } from '../../../tests/harness/deliver.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
-import { askHubspot, requestsTo } from '../../../tests/harness/providers.ts';
+import { askHubspot, control, requestsTo } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { details, newMember, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
@@ -14,6 +15,7 @@ import { pushDue } from './push.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 beforeEachIn(import.meta.filename, async () => {
   await server.hubspotFault(null);
+  await rule(null);
   await sql`delete from staff_notice`.execute(server.background);
 });
 
@@ -102,7 +104,7 @@ test('a join without its email has one contact, though HubSpot fails right after
 test('a contact beside another one with the same email is made once, though the answer was lost', async (t) => {
   const email = 'beside@example.com';
   await newContact(server, email, { firstname: 'Mother' });
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail: email });
+  const { uuid } = await newMember(server, 'LINCOLN2026', { personalEmail: email });
   const { createContacts } = server.hubspot;
   t.mock.method(server.hubspot, 'createContacts', async (writes: Parameters<typeof createContacts>[0]) => {
     const outcomes = await createContacts(writes);
@@ -171,4 +173,69 @@ test('contacts sync with a key that HubSpot refuses ends at once, and says so', 
   const refused = (await requestsTo(server.hubspotUrl)).filter(({ status }) => status === 401);
   assert.ok(refused.length < 5, `${refused.length} requests`);
   assert.equal(code, 1, out);
+});
+
+/** Adds a rule of the HubSpot account about its contacts; null removes all. */
+const rule = (rule: object | null) =>
+  control(server.hubspotUrl, rule ? 'POST' : 'DELETE', 'rules', rule ?? undefined);
+
+for (const [what, code, given, words] of [
+  [
+    'every new contact must have',
+    'LINCOLN2026',
+    { property: 'phone', required: true },
+    'A rule in HubSpot wants phone of every new contact, and the join does not have it. Make it optional (HubSpot: Settings, Objects, Contacts, Create Record).',
+  ],
+  [
+    'a contact in Texas must have',
+    'HONOR102',
+    { property: 'phone', requiredWhen: { property: 'state', value: 'Texas' } },
+    'A rule in HubSpot wants phone because of the value of state, and the join does not have it. Change the rule (HubSpot: Settings, Properties, state, conditional logic).',
+  ],
+] as const)
+  test(`a join without what ${what} waits with the rule in words; staff and the doctor know, others go through, and so does it afterwards`, async (t) => {
+    await rule(given);
+    const refused = [
+      await submit(code, { personalEmail: `${code}@example.com`, state: 'Texas', country: 'United States' }),
+    ];
+    const other = await submit('HONOR103', {
+      state: 'Ontario',
+      country: 'Canada',
+      personalEmail: 'o@example.com',
+    });
+    await deliver(server);
+    const refusals = [];
+    for (const uuid of [...refused, other]) refusals.push((await deliveryOf(server, uuid)).refusal);
+    assert.deepEqual(refusals, [words, null]);
+    assert.match((await runCommand(t, server, 'contacts failed', [])).out, /A rule in HubSpot wants phone/);
+    const { out } = await runCommand(t, server, 'notices', []);
+    assert.equal(out.split(words).length, 2, out);
+    assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), {
+      said: [{ reason: words, joins: 1 }],
+    });
+    await rule(null);
+    assert.equal((await runCommand(t, server, 'contacts retry', ['all'])).code, 0);
+    await deliver(server);
+    assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), { said: [] });
+  });
+
+test('a join that HubSpot refused is sent again once its joiner has corrected the details', async () => {
+  await rule({ property: 'phone', requiredWhen: { property: 'state', value: 'Texas' } });
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const outcomeOf = async (place: { state: string; country: string }) => {
+    const body = details({ personalEmail: 'moved@example.com', ...place });
+    assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
+    await deliver(server);
+    const { refusal, isDue } = await deliveryOf(server, uuid);
+    return { isRefused: refusal !== null, isDue };
+  };
+  assert.deepEqual(await outcomeOf({ state: 'Texas', country: 'United States' }), {
+    isRefused: true,
+    isDue: true,
+  });
+  assert.deepEqual(await outcomeOf({ state: 'Ontario', country: 'Canada' }), {
+    isRefused: false,
+    isDue: false,
+  });
 });

@@ -2,29 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import {
-  atHubspot,
-  deliver,
-  editAtHubspot,
-  newContact,
-  setDelivery,
-} from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import {
-  openIntent,
-  orderingJoin,
-  paidJoin,
-  payByCard,
-  payOrder,
-  reportPayment,
-} from '../../../tests/harness/steps.ts';
+import { newOrder, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
-import { reconcile } from '../books/reconcile.ts';
+import { membershipByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
@@ -35,52 +21,10 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
 
 async function paidSchoolJoin(person: Partial<StudentDetails>): Promise<string> {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', person);
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', person);
   await payOrder(server, client, uuid);
   return uuid;
 }
-
-test('who paid twice and gets one of the two back is a member in HubSpot until the other one ends, whichever it is', async () => {
-  for (const [index, order] of [
-    [0, 1],
-    [1, 0],
-  ].entries()) {
-    const personalEmail = `twice${index}@example.com`;
-    const joins: string[] = [];
-    for (let time = 0; time < 2; time++) {
-      joins.push(await paidSchoolJoin({ personalEmail }));
-      await deliver(server);
-    }
-    const { id } = (await server.hubspot.findByEmail(personalEmail))!;
-    await refundJoin(server.deps, joins[order[0]!]!, everything);
-    await deliver(server);
-    assert.equal(await statusOf(id), 'member', `join ${order[0]} is refunded`);
-    await refundJoin(server.deps, joins[order[1]!]!, everything);
-    await deliver(server);
-    assert.equal(await statusOf(id), 'former', 'both are refunded');
-  }
-});
-
-test('who paid by a school code and by a link of their own stays a member in HubSpot when the school join goes back', async () => {
-  const personalEmail = 'linked.too@example.com';
-  const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
-  const client = server.client();
-  const started = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
-  const uuid = started.data.joinSessionUuid;
-  const intent = await openIntent(client, uuid);
-  const body = { revision: intent.revision, agreeToPolicies: true };
-  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
-  const school = await paidSchoolJoin({ personalEmail });
-  await deliver(server);
-  assert.equal(await statusOf(id), 'member', 'by the school join, where nothing stood');
-  await payByCard(server, intent.id);
-  await reportPayment(client, uuid, intent);
-  await deliver(server);
-  await refundJoin(server.deps, school, everything);
-  await deliver(server);
-  assert.equal(await statusOf(id), 'member');
-});
 
 test('a join is not linked to a contact who is a member already: its refund would end what it has not begun', async (t) => {
   const id = await newContact(server, 'member.already@example.com', { membership_status: 'member' });
@@ -94,17 +38,6 @@ test('a join is not linked to a contact who is a member already: its refund woul
   assert.equal(await statusOf(id), 'member');
 });
 
-test('a join that has made the contact with its email a member is not linked to another one whom staff have made a member, and the first one stays a member', async (t) => {
-  const made = await newContact(server, 'made.member@example.com');
-  const uuid = await paidSchoolJoin({ personalEmail: 'made.member@example.com' });
-  await deliver(server);
-  const byHand = await newContact(server, 'made.by.hand@example.com', { membership_status: 'member' });
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, byHand]);
-  assert.equal(code, 1, out);
-  assert.match(out, /member already/);
-  assert.equal(await statusOf(made), 'member');
-});
-
 test('a join whose money went back is not joined with a member: it makes nobody former who is something else', async (t) => {
   const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'prospect.still@example.com' });
@@ -112,54 +45,6 @@ test('a join whose money went back is not joined with a member: it makes nobody 
   const { code } = await runCommand(t, server, 'person merge', [uuid, id]);
   await deliver(server);
   assert.deepEqual([code, await statusOf(id)], [1, 'member']);
-});
-
-test('a join is linked to a contact who holds nothing of what it still holds', async (t) => {
-  const upgraded = async (code: string, personalEmail: string) => {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
-    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-    return uuid;
-  };
-  // The first join keeps only its upgrade, the second join only its membership.
-  const theirs = await upgraded('HONOR103', 'first.try@example.com');
-  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
-  const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
-  await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, '103']);
-  assert.equal(code, 0, out);
-  await deliver(server);
-  assert.equal(await statusOf('103'), 'member');
-});
-
-test('of two who hold an upgrade each and are one person, one upgrade goes back, as staff are told', async (t) => {
-  const upgraded = async (code: string, personalEmail: string) => {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
-    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-    return uuid;
-  };
-  const id = await newContact(server, 'upgrade.alone@example.com', { invitation_code: 'UPGRADEALONE' });
-  await server.deps.contacts.refresh(id);
-  const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
-  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
-  const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
-  assert.equal(code, 0, out);
-  const [, args] = /operator -- refund (.*)$/m.exec(out)!;
-  assert.equal((await runCommand(t, server, 'refund', args!.split(' '))).code, 0);
-  await deliver(server);
-  assert.equal(await statusOf(id), 'member');
-  assert.deepEqual((await reconcile(server.deps)).differences, []);
-});
-
-test('a contact whom the join itself has made a member in HubSpot is linked to it', async (t) => {
-  const id = await newContact(server, 'member.by.it@example.com');
-  const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
-  await deliver(server);
-  assert.equal(await statusOf(id), 'member');
-  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
-  assert.equal(code, 0, out);
 });
 
 test('of two contacts that a join is linked to at once it gets one', async (t) => {
@@ -172,13 +57,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   await holder.query('commit');
   const [linked, ...more] = (await ends).flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   assert.deepEqual(more, []);
-  const { contact_id } = await server.deps.database
-    .selectFrom('join_session')
-    .innerJoin('person', 'person.id', 'person_id')
-    .select('contact_id')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  assert.equal(contact_id, linked);
+  assert.equal((await membershipsOf(server, uuid))[0]?.contact_id, linked);
 });
 
 test('the contact with the same email, or the one that the join had created, is no member any more when it is linked to another', async (t) => {
@@ -201,57 +80,6 @@ test('the contact with the same email, or the one that the join had created, is 
     assert.equal((await atHubspot(server, id, 'city')).city, 'Austin', 'which is told of the person, too');
   }
   assert.equal((await atHubspot(server, same, 'city')).city, 'Austin');
-});
-
-test('what staff have corrected at the contact that a linked join leaves stays', async (t) => {
-  const email = 'corrected.since@example.com';
-  const before = await newContact(server, email);
-  const uuid = await paidSchoolJoin({ personalEmail: email });
-  await deliver(server);
-  await editAtHubspot(server, before, { membership_name: 'Honorary member' });
-  const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
-  await deliver(server);
-  const held = await atHubspot(server, before, 'membership_name', 'membership_status');
-  assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
-});
-
-test('an amount and a time that HubSpot spells in its own way are taken from the contact that a linked join leaves', async (t) => {
-  const email = 'spelt.otherwise@example.com';
-  const uuid = await paidSchoolJoin({ personalEmail: email });
-  await sql`update join_session set paid_at = date_trunc('second', paid_at) where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await deliver(server);
-  const before = (await server.hubspot.findByEmail(email))!.id;
-  const { amount_paid, paid_at } = await atHubspot(server, before, 'amount_paid', 'paid_at');
-  await editAtHubspot(server, before, {
-    amount_paid: String(Number(amount_paid)),
-    paid_at: paid_at!.replace('.000Z', 'Z'),
-  });
-  const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
-  await deliver(server);
-  const held = await atHubspot(server, before, 'amount_paid', 'paid_at');
-  assert.deepEqual([held.amount_paid || null, held.paid_at || null], [null, null]);
-});
-
-test('what the society never writes stays at the contact that a linked join leaves', async (t) => {
-  const { fields } = server.deps.society.crm;
-  const { membership } = fields;
-  fields.membership = { ...membership, write: 'never' };
-  t.after(() => {
-    fields.membership = membership;
-  });
-  const email = 'never.written@example.com';
-  const uuid = await paidSchoolJoin({ personalEmail: email });
-  await deliver(server);
-  const before = (await server.hubspot.findByEmail(email))!.id;
-  await editAtHubspot(server, before, { membership_name: 'Membership' });
-  const id = await newContact(server, `right.${email}`);
-  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
-  await deliver(server);
-  assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
 });
 
 test('where HubSpot takes no change of the contact that a linked join leaves, staff see it, and the other one is told', async (t) => {
@@ -277,29 +105,28 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
   assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
 });
 
-for (const whose of ['the same email', 'its own'])
-  test(`the contact with ${whose} is left by a linked join, and the other one told, though an answer of HubSpot is lost`, async (t) => {
-    const email = `lost.answer.${whose.replaceAll(' ', '.')}@example.com`;
-    if (whose !== 'its own') await newContact(server, email);
-    const uuid = await paidSchoolJoin({ personalEmail: email });
-    await deliver(server);
-    const before = (await server.hubspot.findByEmail(email))!.id;
-    const id = await newContact(server, `right.${email}`);
-    assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
-    const update = server.hubspot.updateContacts;
-    const lost = t.mock.method(
-      server.hubspot,
-      'updateContacts',
-      async (...given: Parameters<typeof update>) => {
-        lost.mock.restore();
-        await update(...given);
-        throw new CrmUnavailable('no answer');
-      },
-    );
-    for (let time = 0; time < 2; time++) await deliver(server);
-    assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
-    assert.deepEqual(await noticesOf(server, uuid), []);
-  });
+test('the contact with the same email is left by a linked join, and the other one told, though an answer of HubSpot is lost', async (t) => {
+  const email = 'lost.answer@example.com';
+  await newContact(server, email);
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await deliver(server);
+  const before = (await server.hubspot.findByEmail(email))!.id;
+  const id = await newContact(server, `right.${email}`);
+  assert.equal((await runCommand(t, server, 'person merge', [uuid, id])).code, 0);
+  const update = server.hubspot.updateContacts;
+  const lost = t.mock.method(
+    server.hubspot,
+    'updateContacts',
+    async (...given: Parameters<typeof update>) => {
+      lost.mock.restore();
+      await update(...given);
+      throw new CrmUnavailable('no answer');
+    },
+  );
+  for (let time = 0; time < 2; time++) await deliver(server);
+  assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
+  assert.deepEqual(await noticesOf(server, uuid), []);
+});
 
 test('a join whose person was erased is linked to nobody', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });
@@ -323,14 +150,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
 test('what HubSpot was told while a membership ended does not make its contact a member again', async (t) => {
   await deliver(server);
   const id = await newContact(server, 'ended.meanwhile@example.com');
-  const client = server.client();
-  const uuid = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
-    .joinSessionUuid;
-  const intent = await openIntent(client, uuid);
-  const body = { revision: intent.revision, agreeToPolicies: true };
-  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
-  await payByCard(server, intent.id);
-  await reportPayment(client, uuid, intent);
+  const { uuid } = await membershipByLink(server, id);
   const real = server.hubspot.updateContacts.bind(server.hubspot);
   const told = t.mock.method(
     server.hubspot,
@@ -368,21 +188,4 @@ test('a second payment that is yet to go back is not told as money that was paid
   await deliver(server);
   const contact = (await server.hubspot.findByEmail(personalEmail))!;
   assert.equal((await atHubspot(server, contact.id, 'amount_paid')).amount_paid, '65.00');
-});
-
-test("a contact that was there before a join is not the join's, whatever it says", async () => {
-  const personalEmail = 'before@example.com';
-  const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
-  await deliver(server);
-  // The contact now is no join's own, as if the join that created it had been erased.
-  await sql`update person set found_contact_id = contact_id, contact_id = null, made_contact = false from join_session where person.id = person_id and uuid = ${before}`.execute(
-    server.deps.database,
-  );
-  const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
-  await deliver(server);
-  const { rows } = await sql<{ owns: boolean }>`
-    select made_contact as owns from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  assert.deepEqual(rows, [{ owns: false }]);
 });

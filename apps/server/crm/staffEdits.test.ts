@@ -12,7 +12,7 @@ import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
-import { orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { newOrder, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -33,8 +33,7 @@ async function heldAt(id: string, ...properties: string[]): Promise<(string | nu
 
 /** Makes a paid join with a pin, and tells HubSpot. */
 async function paidWithPin(code: string, personalEmail: string): Promise<string> {
-  const client = server.client();
-  const uuid = await orderingJoin(client, code, { personalEmail });
+  const { client, uuid } = await newOrder(server, code, { personalEmail });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   await payOrder(server, client, uuid);
   await deliver(server);

@@ -130,3 +130,37 @@ test('a first sync that ends while it looks at contacts that are listed no more 
     .executeTakeFirstOrThrow();
   assert.ok(deleted_at);
 });
+
+test('a contact with characters that no database keeps stops neither its own join nor the sync of others', async () => {
+  const [odd] = await batch('create', [
+    {
+      properties: {
+        email: 'odd@example.com',
+        firstname: 'Jor\ud800dan',
+        lastname: 'Ri\0vera',
+        invitation_code: 'ODDNAME1',
+      },
+    },
+  ]);
+  const [other] = await batch('create', [{ properties: { email: 'other@example.com', firstname: 'Ada' } }]);
+  const client = server.client();
+  const checked = await client.call('checkEligibility', { body: { invitationCode: 'ODDNAME1' } });
+  assert.deepEqual([checked.status, checked.data?.contactId], [200, odd]);
+  const body = { contactId: odd!, invitationCode: 'ODDNAME1', isTOLA: true };
+  assert.equal((await client.call('initiateJoin', { body })).status, 200);
+
+  await sync();
+  const kept = await server.background
+    .selectFrom('person')
+    .select('profile')
+    .where('contact_id', 'in', [odd!, other!])
+    .orderBy('id')
+    .execute();
+  assert.deepEqual(
+    kept.map(({ profile }) => [profile.firstName, profile.lastName]),
+    [
+      ['Jor\ufffddan', 'Rivera'],
+      ['Ada', null],
+    ],
+  );
+});

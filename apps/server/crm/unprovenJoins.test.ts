@@ -4,16 +4,31 @@ import { sql } from 'kysely';
 import { deliver, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
+import { lapelPin } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
-/** These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person. */
+/**
+ * These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person: siblings,
+ * who pays again, and strangers.
+ */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-const { atContact, contactOf, ownContactOf, paid, pay, personOf, refund, run, schoolJoin } =
-  identityOn(server);
+const {
+  atContact,
+  contactOf,
+  ownContactOf,
+  paid,
+  pay,
+  personOf,
+  refund,
+  run,
+  schoolJoin,
+  statusAt,
+  statusOf,
+} = identityOn(server);
 
 const bought = [
   'membership_status',
@@ -67,22 +82,21 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
   assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
 });
 
-for (const status of ['prospect', 'former'])
-  test(`a status that says ${status} gives way to member once somebody likely the same has paid, and all else follows once staff say that it is the same person`, async (t) => {
-    const email = `${status}@example.com`;
-    const id = await newContact(server, email, { membership_status: status, city: 'Houston' });
-    const uuid = await pay({ personalEmail: email, city: 'Dallas' });
-    const told = ['membership_status', 'city', 'accepted_privacy_policy'];
-    assert.deepEqual(await atContact(id, told), ['member', 'Houston', null]);
-    assert.deepEqual(await noticesOf(server, uuid), []);
+test('a status that says former gives way to member once somebody likely the same has paid, and all else follows once staff say that it is the same person', async (t) => {
+  const email = 'former@example.com';
+  const id = await newContact(server, email, { membership_status: 'former', city: 'Houston' });
+  const uuid = await pay({ personalEmail: email, city: 'Dallas' });
+  const told = ['membership_status', 'city', 'accepted_privacy_policy'];
+  assert.deepEqual(await atContact(id, told), ['member', 'Houston', null]);
+  assert.deepEqual(await noticesOf(server, uuid), []);
 
-    await run(t, 'person merge', uuid, id);
-    await deliver(server);
-    assert.deepEqual(await atContact(id, told), ['member', 'Dallas', 'true']);
-    // The sale is refused, because our database has the contact's membership.
-    const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
-    assert.equal(again.status, 409);
-  });
+  await run(t, 'person merge', uuid, id);
+  await deliver(server);
+  assert.deepEqual(await atContact(id, told), ['member', 'Dallas', 'true']);
+  // The sale is refused, because our database has the contact's membership.
+  const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
+  assert.equal(again.status, 409);
+});
 
 test('a join is joined with a contact once, when it is paid, to one that is there', async (t) => {
   const link = (...args: string[]) => runCommand(t, server, 'person merge', args);
@@ -167,4 +181,97 @@ test('a contact that is deleted in HubSpot before its email pays leaves the paye
   await deliver(server);
   const own = await server.hubspot.findByEmail(personalEmail);
   assert.deepEqual(await atContact(own!.id, ['membership_status', 'city']), ['member', 'Austin']);
+});
+
+test('siblings with one email have a contact each that says nothing of the other, and one stays a member when the other one is refunded', async () => {
+  for (const mother of [null, { firstname: 'Mother', membership_status: 'former', city: 'Houston' }]) {
+    const personalEmail = `siblings.${mother ? 'imported' : 'created'}@example.com`;
+    const mothers = mother && (await newContact(server, personalEmail, mother));
+    const ada = await pay({ personalEmail, firstName: 'Ada', city: 'Austin' }, lapelPin);
+    const ben = await pay({ personalEmail, firstName: 'Ben', city: 'Boston' });
+    assert.deepEqual([await noticesOf(server, ada), await noticesOf(server, ben)], [[], []]);
+    const [adas, bens] = [await ownContactOf(ada), await ownContactOf(ben)];
+    const told = [
+      'firstname',
+      'city',
+      'email',
+      'personal_email',
+      'membership_status',
+      'amount_paid',
+      'store_items',
+    ];
+    const bensHas = ['Ben', 'Boston', null, personalEmail, 'member', '65.00', null];
+    assert.deepEqual(await atContact(bens, told), bensHas);
+    const email = mother ? null : personalEmail;
+    assert.deepEqual(await atContact(adas, told), [
+      'Ada',
+      'Austin',
+      email,
+      personalEmail,
+      'member',
+      '77.00',
+      'Lapel Pin',
+    ]);
+    await refund(ada);
+    assert.deepEqual([await statusAt(adas), await atContact(bens, told)], ['former', bensHas]);
+    if (mothers)
+      assert.deepEqual(await atContact(mothers, told), [
+        'Mother',
+        'Houston',
+        personalEmail,
+        null,
+        'former',
+        null,
+        null,
+      ]);
+  }
+});
+
+test('who pays with the email of a member is told to staff with a refund, and no link that would be refused', async (t) => {
+  const personalEmail = 'a4@example.com';
+  const id = await newContact(server, personalEmail, { membership_status: 'member' });
+  const uuid = await pay({ personalEmail });
+  const [notice] = await noticesOf(server, uuid);
+  assert.match(
+    notice!,
+    new RegExp(`contact ${id} is a member\\. .* operator -- refund ${uuid} --upgrade --items all$`),
+  );
+  const { code, out } = await runCommand(t, server, 'person merge', [uuid, id]);
+  assert.equal(code, 1);
+  assert.match(out, /is a member already, as HubSpot says\. Give the join back: npm run operator -- refund/);
+});
+
+test('the one whose contact it is is attached to it, though a sibling with the same email paid first', async () => {
+  const personalEmail = 'mother@example.com';
+  const id = await newContact(server, personalEmail, { firstname: 'Ben', lastname: 'Rivera' });
+  const ada = await pay({ personalEmail, firstName: 'Ada' });
+  const ben = await pay({ personalEmail, firstName: 'Ben' });
+  assert.notEqual(await ownContactOf(ada), id);
+  assert.equal(await contactOf(ben), id);
+  await refund(ada);
+  assert.deepEqual([await statusOf(ada), await statusOf(ben)], ['former', 'member']);
+});
+
+test('an email that is corrected while HubSpot looks for it is asked for again', async (t) => {
+  const mistaken = await newContact(server, 'mistyped.late@example.com');
+  const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped.late@example.com' });
+  const real = server.hubspot.createContacts.bind(server.hubspot);
+  const personalEmail = 'corrected.late@example.com';
+  t.mock.method(
+    server.hubspot,
+    'createContacts',
+    async (...args: Parameters<typeof real>) => {
+      const outcomes = await real(...args);
+      await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+      return outcomes;
+    },
+    { times: 1 },
+  );
+  await deliver(server);
+  t.mock.restoreAll();
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  assert.deepEqual(await atContact(mistaken, ['membership_status', 'amount_paid']), [null, null]);
+  const own = await ownContactOf(uuid);
+  assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
 });

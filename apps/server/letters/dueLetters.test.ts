@@ -1,23 +1,41 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { simpleParser } from 'mailparser';
 import { parse, stringify } from 'yaml';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
-import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import {
+  atStripe,
+  chargeOf,
+  membershipOnly,
+  refundInDashboard,
+  refundsOf,
+  settleRefund,
+  undergraduate,
+} from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
+  reportPayment,
+  secondLater,
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { sweepPayments } from '../books/sweep.ts';
 import { rejectFinally } from '../documents/rejectFinally.ts';
 import { NothingToDecide, reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
@@ -26,6 +44,7 @@ import { followPayment } from '../paying/refunds/followPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
 import { compose } from './compose.ts';
+import { sendDue } from './sendLetters.ts';
 import { holds, readLetter } from './takeLetter.ts';
 
 const server = await sharedServer({}, { searchLagMs: 0 });
@@ -57,7 +76,7 @@ async function textOf(uuid: string, kind: LetterKind): Promise<string> {
 }
 
 test('a payment that is confirmed again and again makes its letters due once, by whoever confirms it first', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   await Promise.all([1, 2, 3].map(() => confirmPayment(server.deps, intentId)));
   assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +1', 'portal +7']);
 });
@@ -93,38 +112,12 @@ test('the letters about the certificate and the portal are due on the days that 
       .replace('certificateAfterDays: 1', 'certificateAfterDays: 3')
       .replace('portalAfterDays: 7', 'portalAfterDays: 12'),
   );
-  const { uuid } = await paidJoin(server, server.client());
+  const { uuid } = await newMember(server);
   assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +3', 'portal +12']);
 });
 
-test('an order that was not paid has no letter', async () => {
-  const uuid = await orderingJoin(server.client());
-  await openIntent(server.client(), uuid);
-  assert.deepEqual(await lettersOf(uuid), []);
-});
-
-test('an upgrade has a receipt of its own', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
-  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'upgrade +0', 'certificate +1', 'portal +7']);
-});
-
-test('who owes a proof is asked when 14, 5 and 1 of its 30 days are left', async () => {
-  const { uuid } = await undergraduate(server);
-  assert.deepEqual(await lettersOf(uuid), [
-    'confirmation +0',
-    'certificate +1',
-    'portal +7',
-    'proof-due 14 +16',
-    'proof-due 5 +25',
-    'proof-due 1 +29',
-  ]);
-});
-
 test('a payment that bought nothing is told as one that goes back, and its refund is not told again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   await sql`update payment set intent_id = 'pi_other', status = 'succeeded' where intent_id = ${id}`.execute(
@@ -135,8 +128,7 @@ test('a payment that bought nothing is told as one that goes back, and its refun
 });
 
 test('an upgrade that is paid after its membership went back is not told as one that its payer has', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   const { data } = await charge(client, uuid, intentId, { charge: false });
   await refundJoin(server.deps, uuid, membershipOnly);
   await payByCard(server, idOf(data.clientSecret));
@@ -147,8 +139,7 @@ test('an upgrade that is paid after its membership went back is not told as one 
 });
 
 test('a second upgrade is told as one that its payer has, be it by another join of the same person', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR101');
   const { data } = await charge(client, uuid, intentId, { charge: false });
   await upgradeByLink(server, '101');
   await payByCard(server, idOf(data.clientSecret));
@@ -165,7 +156,7 @@ test('a second membership is told as the one that its payer has, and not as the 
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
   const { id } = await openIntent(client, uuid);
-  await paidJoin(server, server.client(), 'SECOND01');
+  await newMember(server, 'SECOND01');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   assert.match(await textOf(uuid, 'second-payment'), /you already have: Membership\. That stays as it is/);
@@ -202,8 +193,7 @@ test('each refund that Stripe has made is told once, wherever it was made', asyn
   const refunds = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
   await refundJoin(server.deps, uuid, { membership: true, ineligible: true, upgrade: false, items: 'none' });
   assert.deepEqual(await refunds(), ['refund +0']);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 500);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await refunds(), ['refund +0', 'refund +0']);
 });
@@ -218,10 +208,7 @@ test('a refund is told when it is made, and not while the bank has yet to make i
     const told = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
     await followPayment(server.deps, intentId);
     assert.deepEqual(await told(), []);
-    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-    await server.stripeControl(`refunds/${id}/settle`, { status: 'succeeded' });
-    await followPayment(server.deps, intentId);
+    await settleRefund(server, intentId, 'succeeded');
     assert.deepEqual(await told(), ['refund +0']);
   }
 });
@@ -256,14 +243,15 @@ async function declinedLate(id: string): Promise<void> {
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);
   await server.stripeControl('processing', { hold: false });
+  await secondLater(server);
   assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
   await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  await secondLater(server);
   assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
 }
 
 test('a payment that fails after the bank was asked is told; a card that is declined at once is not', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await payByCard(server, id, 'pm_card_chargeDeclined');
@@ -275,8 +263,7 @@ test('a payment that fails after the bank was asked is told; a card that is decl
 });
 
 test('a payment that failed is told with the amount that the bank was asked for, whatever its joiner adds then', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'added@example.com' });
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', { personalEmail: 'added@example.com' });
   const { id, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await declinedLate(id);
@@ -288,7 +275,7 @@ test('a payment that failed is told with the amount that the bank was asked for,
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {
-  const uuid = await orderingJoin(server.client());
+  const { uuid } = await newOrder(server);
   const { id } = await openIntent(server.client(), uuid);
   await sql`update payment set seen_status = 'processing' where intent_id = ${id}`.execute(
     server.deps.database,
@@ -300,8 +287,7 @@ test('a payment that is cancelled while its bank is asked is told, too', async (
 
 test('whose payment fails at the bank is told so if they have given a membership back, and not if they hold one', async () => {
   const personalEmail = 'pays.again@example.com';
-  const client = server.client();
-  const { uuid: first, intentId } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  const { client, uuid: first, intentId } = await newMember(server, 'LINCOLN2026', { personalEmail });
   assert.equal((await charge(client, first, intentId)).data.status, 'succeeded');
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
   const { id, revision } = await openIntent(client, uuid);
@@ -320,8 +306,7 @@ test('whose payment fails at the bank is told so if they have given a membership
 });
 
 test('an upgrade that comes to nothing at the bank is not told as the payment of the join', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   const body = { paymentIntent: intentId, charge: false };
   const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
   const id = data.clientSecret!.split('_secret_')[0]!;
@@ -330,7 +315,7 @@ test('an upgrade that comes to nothing at the bank is not told as the payment of
 });
 
 test('a member whose upgrade by link fails at the bank is not told to be no member', async () => {
-  await paidJoin(server, server.client(), 'HONOR102');
+  await newMember(server, 'HONOR102');
   const client = server.client();
   const body = { hubspotContactId: '102', mainProductId: 10 };
   const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
@@ -348,6 +333,141 @@ test('where the society sends its letters by other means, none is written', asyn
   t.after(() => {
     server.deps.config.mail = mail;
   });
-  const { uuid } = await paidJoin(server, server.client());
+  const { uuid } = await newMember(server);
   assert.deepEqual(await lettersOf(uuid), []);
+});
+
+test('no letter and no notice says that money was returned which Stripe does not return yet', async (t) => {
+  const client = server.client();
+  const personalEmail = 'returned@example.com';
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
+  await server.stripeControl('refunds', { answer: 'refused' });
+  const { out } = await runCommand(t, server, 'documents reject', [
+    uuid,
+    '--reason',
+    'below-requirement',
+    '--final',
+  ]);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  assert.deepEqual(await atStripe(server, intentId), []);
+  const letters = (await server.letters())
+    .map((letter) => JSON.stringify(letter))
+    .filter((text) => text.includes(personalEmail));
+  const said = [out, ...letters, ...(await noticesOf(server, uuid))];
+  const untrue = said.flatMap(
+    (text) =>
+      text.replaceAll(/=\\r\\n/g, '').match(/have returned your membership fee|its money was refunded/g) ??
+      [],
+  );
+  assert.deepEqual(untrue, []);
+});
+
+/**
+ * Makes a payment fail, while somebody with this first name and the same email pays. Returns how many letters report the failure.
+ */
+async function toldOfFailure(personalEmail: string, firstName: string): Promise<number> {
+  const person = { personalEmail };
+  const { client, uuid, intent } = await newIntent(server, 'LINCOLN2026', person);
+  await beginPayment(client, uuid, intent.revision);
+  await server.stripeControl('processing', { hold: true, intent: intent.id });
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'processing');
+  await newMember(server, 'LINCOLN2026', { ...person, firstName });
+  await server.stripeControl(`payment_intents/${intent.id}/settle`, { declines: 'insufficient_funds' });
+  await sql`update payment set looked_at = null, checked_at = now() - interval '1 hour' where intent_id = ${intent.id}`.execute(
+    server.deps.database,
+  );
+  await sweepPayments(server.deps);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const subjects = (await server.letters())
+    .filter(({ to }) => to === personalEmail)
+    .map(({ subject }) => subject);
+  assert.ok(
+    subjects.some((subject) => /confirmed/.test(subject)),
+    JSON.stringify(subjects),
+  );
+  return subjects.filter((subject) => /did not go through/.test(subject)).length;
+}
+
+test('who has become a member by another payment meanwhile is not sent back to pay the order that failed; whose sibling has, is', async () => {
+  assert.equal(await toldOfFailure('failed.member@example.com', 'Jordan'), 0);
+  assert.equal(await toldOfFailure('failed.sibling@example.com', 'Sam'), 1);
+});
+
+for (const [code, where] of [
+  ['GOESBACK1', 'by our command'],
+  ['GOESBACK2', 'in the dashboard, in two parts'],
+])
+  test(`a payer hears that a second payment goes back when staff give it back ${where}, and not while Stripe refuses that for good`, async (t) => {
+    const personalEmail = `second.disputed.${code}@example.com`;
+    await newContact(server, personalEmail, { invitation_code: code! });
+    const { client, uuid } = await newOrder(server, code, { personalEmail });
+    const { id } = await openIntent(client, uuid);
+    await newMember(server, code, { personalEmail });
+    await payByCard(server, id);
+    const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, id) });
+    assert.equal(await confirmPayment(server.deps, id), 'refunded');
+    assert.deepEqual(
+      [(await refundsOf(server, id)).map(({ status }) => status), await atStripe(server, id)],
+      [['failed'], []],
+      'the bank has the money, and Stripe refunds nothing',
+    );
+    const told = async () => {
+      while (await sendDue(server.deps, server.deps.config.mail!));
+      const letters = await server.letters();
+      return letters.filter(({ to, subject }) => to === personalEmail && /goes back/.test(subject)).length;
+    };
+    assert.equal(await told(), 0);
+    await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
+    await followPayment(server.deps, id);
+    if (where === 'by our command') assert.equal((await runCommand(t, server, 'refund', [id])).code, 0);
+    else
+      for (const amount of ['2500', '4000']) {
+        assert.equal(await told(), 0, 'all of it, or nothing is told');
+        await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount });
+        await followPayment(server.deps, id);
+      }
+    assert.equal(await told(), 1);
+  });
+
+test('whose next transcript was accepted is not asked for another one by the late letter about the one before', async (t) => {
+  const personalEmail = 'late.rejection@example.com';
+  const { client, uuid } = await newMember(server, undefined, { personalEmail });
+  const upload = () => postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  assert.equal((await upload()).status, 200);
+  await runCommand(t, server, 'documents reject', [uuid, '--reason', 'unreadable']);
+  assert.equal((await upload()).status, 200);
+  await runCommand(t, server, 'documents accept', [uuid]);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const subjects = (await server.letters())
+    .filter(({ to }) => to === personalEmail)
+    .map(({ subject }) => subject);
+  assert.deepEqual(
+    subjects.filter((subject) => /transcript/i.test(subject)),
+    ['Your transcript was accepted'],
+  );
+});
+
+test('the letters about a final rejection tell what was kept and that the membership has ended', async (t) => {
+  const { client, uuid } = await undergraduate(server);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const before = (await server.letters()).map(({ messageId }) => messageId);
+  assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
+  const args = [uuid, '--reason', 'below-requirement', '--final'];
+  assert.equal((await runCommand(t, server, 'documents reject', args)).code, 0);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const mails = (await server.letters()).filter(({ messageId }) => !before.includes(messageId));
+  const parsed = await Promise.all(mails.map(({ raw }) => simpleParser(Buffer.from(raw, 'latin1'))));
+  const texts = parsed.map(({ text }) => text!.replace(/\s+/g, ' '));
+  assert.ok(
+    texts.some((text) => /We kept the processing fee of \$5\.00, because/.test(text)),
+    texts.join('\n'),
+  );
+  assert.ok(
+    texts.some((text) => /We keep the processing fee of \$5\.00, because/.test(text)),
+    texts.join('\n'),
+  );
+  assert.equal(texts.filter((text) => /Your membership has ended\./.test(text)).length, 2);
 });

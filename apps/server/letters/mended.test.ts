@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import type { NoticeKind } from '#core/notice.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
-import { paidJoin } from '../../../tests/harness/steps.ts';
+import { joinRow } from '../../../tests/harness/rows.ts';
+import { newMember } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcileNow } from '../books/reconcile.ts';
 import { requireSameAccount } from '../crm/account.ts';
@@ -37,7 +38,7 @@ const hoursLater = () =>
   sql`update staff_notice set last_seen_at = now() - interval '7 hours'`.execute(database);
 
 test('what a refund of the dashboard was for is asked until staff have said it', async () => {
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });
   await followPayment(deps, intentId);
   assert.deepEqual(await open(), ['refund_elsewhere']);
@@ -52,7 +53,7 @@ test('what a refund of the dashboard was for is asked until staff have said it',
 
 test('a refund that failed, was refused or dropped is told until it is decided again, and no other one ends it', async () => {
   const email = { personalEmail: 'decided.again@example.com' };
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', email);
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', email);
   const params = { intentId, amountCents: 6500 };
   await tellStaff(database, {
     kind: 'refund_refused',
@@ -85,12 +86,8 @@ test('the standing of a membership replaces the one that was told before', async
 });
 
 test('a name that no certificate can show is told until it is corrected or printed otherwise, an email that HubSpot refuses until it is corrected', async () => {
-  const { uuid } = await paidJoin(server, server.client(), undefined, { personalEmail: 'kiran@example.com' });
-  const { person_id: personId } = await database
-    .selectFrom('join_session')
-    .select('person_id')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  const { uuid } = await newMember(server, undefined, { personalEmail: 'kiran@example.com' });
+  const { person_id: personId } = await joinRow(server, uuid);
   const correct = async (change: Parameters<typeof previewCorrection>[2]) => {
     const seen = await previewCorrection(staff, personId!, change);
     await correctPerson(staff, personId!, change, { seen, resends: false });
@@ -117,8 +114,8 @@ test('a name that no certificate can show is told until it is corrected or print
 
 test('what a reconciliation finds no more is told no more, and what it still finds stays', async () => {
   const person = { personalEmail: 'twice@example.com' };
-  const first = await paidJoin(server, server.client(), 'LINCOLN2026', person);
-  const second = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const first = await newMember(server, 'LINCOLN2026', person);
+  const second = await newMember(server, 'LINCOLN2026', person);
   await tellStaff(database, {
     kind: 'background',
     subject: null,

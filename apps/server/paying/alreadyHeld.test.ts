@@ -1,25 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver, editAtHubspot, newContact, setDelivery } from '../../../tests/harness/deliver.ts';
+import { pathOf } from '#contract/calls.ts';
+import {
+  deliver,
+  editAtHubspot,
+  newContact,
+  refillBudget,
+  setDelivery,
+} from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../tests/harness/rows.ts';
+import { noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
+  details,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
   reportPayment,
+  startJoin,
 } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { refundJoin } from './refunds/refundJoin.ts';
 
-/** Tests payments of contacts that already hold the product that they pay for. */
+/** Tests payments of who already holds the product, or perhaps does: somebody of the same name and email has paid for it. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 /**
@@ -28,9 +41,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });
-  const client = server.client();
-  const uuid = await orderingJoin(client, code, { personalEmail });
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server, code, { personalEmail });
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   await editAtHubspot(server, id, { membership_status: 'member', membership_name: 'Paid by cheque' });
   await server.deps.contacts.refresh(id);
@@ -41,13 +52,7 @@ async function paidMeanwhile(code: string) {
 
 async function endOutage(): Promise<void> {
   await server.hubspotFault(null);
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
-    server.background,
-  );
-}
-
-async function fillMirror(): Promise<void> {
-  await deliver(server);
+  await refillBudget(server);
 }
 
 /** Asserts that the join has exactly one notice, which says that its contact already was a member in HubSpot. */
@@ -75,8 +80,9 @@ test('staff are told when the contact of a payment had become a member by hand s
 
 test('a member by hand is told to staff, too, when HubSpot was last asked long before the payment, but after the join began', async () => {
   const id = await newContact(server, 'asked.long.ago@example.com', { invitation_code: 'LONGAGO1' });
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LONGAGO1', { personalEmail: 'asked.long.ago@example.com' });
+  const { client, uuid } = await newOrder(server, 'LONGAGO1', {
+    personalEmail: 'asked.long.ago@example.com',
+  });
   await sql`update person set fetched_at = now() - interval '1 hour' where contact_id = ${id}`.execute(
     server.background,
   );
@@ -92,32 +98,27 @@ test('a member by hand is told to staff, too, when HubSpot was last asked long b
   await isToldOnce(uuid, id);
 });
 
-for (const [how, learn] of [
-  ['the mirror is filled', fillMirror],
-  ['they are told to it', async () => 'nothing'],
-] as const)
-  test(`a member whose signed link sold them a membership again while HubSpot was down is told to staff once, when ${how}`, async () => {
-    const properties = { firstname: 'Jordan', lastname: 'Rivera', membership_status: 'member' };
-    const id = await newContact(server, `by.hand.${how.length}@example.com`, properties);
-    await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
-    const client = server.client();
-    const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
-    const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
-    const started = await client.call('initiateCheckout', {
-      body: { hubspotContactId: id, mainProductId: 1, ...signature },
-    });
-    assert.equal(started.status, 200, 'nobody knows yet that they are a member');
-    const uuid = started.data.joinSessionUuid;
-    const intent = await openIntent(client, uuid);
-    const body = { revision: intent.revision, agreeToPolicies: true };
-    assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
-    await payByCard(server, intent.id);
-    assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
-    await endOutage();
-    await learn();
-    await deliver(server);
-    await isToldOnce(uuid, id);
+test('a member whose signed link sold them a membership again while HubSpot was down is told to staff once', async () => {
+  const properties = { firstname: 'Jordan', lastname: 'Rivera', membership_status: 'member' };
+  const id = await newContact(server, 'by.hand@example.com', properties);
+  await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+  const client = server.client();
+  const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
+  const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+  const started = await client.call('initiateCheckout', {
+    body: { hubspotContactId: id, mainProductId: 1, ...signature },
   });
+  assert.equal(started.status, 200, 'nobody knows yet that they are a member');
+  const uuid = started.data.joinSessionUuid;
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  await endOutage();
+  await deliver(server);
+  await isToldOnce(uuid, id);
+});
 
 test('a member whom an import invited, and who paid again while HubSpot was down, is told to staff once', async () => {
   const id = await newContact(server, 'imported@example.com', { membership_status: 'member' });
@@ -128,9 +129,7 @@ test('a member whom an import invited, and who paid again while HubSpot was down
     server.background,
   );
   await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
-  const { uuid } = await paidJoin(server, server.client(), 'IMPORTEDMEMBER', {
-    personalEmail: 'imported@example.com',
-  });
+  const { uuid } = await newMember(server, 'IMPORTEDMEMBER', { personalEmail: 'imported@example.com' });
   await endOutage();
   await deliver(server);
   await isToldOnce(uuid, id);
@@ -138,9 +137,7 @@ test('a member whom an import invited, and who paid again while HubSpot was down
 
 test('whom a payment has made a member in HubSpot, which a server that died could not record, has not paid twice', async () => {
   const id = await newContact(server, 'died@example.com', { invitation_code: 'SERVERDIED' });
-  const { uuid } = await paidJoin(server, server.client(), 'SERVERDIED', {
-    personalEmail: 'died@example.com',
-  });
+  const { uuid } = await newMember(server, 'SERVERDIED', { personalEmail: 'died@example.com' });
   await deliver(server);
   await setDelivery(server, uuid, sql`sent = sent - 'membershipStatus'`);
   await tellHubspot(server.background, uuid);
@@ -154,10 +151,7 @@ test('no card is saved for an upgrade that is not offered, since its contact hol
   await newContact(server, personalEmail, { invitation_code: 'REJOIN5' });
   const client = server.client();
   const first = await paidJoin(server, client, 'REJOIN5', { personalEmail });
-  const charged = await client.call('createUpgradeCharge', {
-    params: { uuid: first.uuid },
-    body: { paymentIntent: first.intentId },
-  });
+  const charged = await charge(client, first.uuid, first.intentId);
   assert.equal(charged.data.status, 'succeeded');
   await refundJoin(server.deps, first.uuid, { ...everything, upgrade: false });
   await deliver(server);
@@ -173,10 +167,89 @@ test('no card is saved for an upgrade that is not offered, since its contact hol
 
 test('a payment does not wait for another join of its payer that is locked, or the two could deadlock', async (t) => {
   const person = { personalEmail: 'ended.before@example.com' };
-  const ended = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const ended = await newMember(server, 'LINCOLN2026', person);
   await refundJoin(server.deps, ended.uuid, everything);
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for update', [ended.uuid]);
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const { intentId } = await newMember(server, 'LINCOLN2026', person);
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
+});
+
+async function orderFor(client: Client, change: Parameters<typeof details>[0] = {}): Promise<string> {
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', { params: { uuid }, body: details(change) });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  return uuid;
+}
+
+async function begin(client: Client, uuid: string, more: object = {}) {
+  const { revision } = await openIntent(client, uuid);
+  return client.call('beginPayment', { params: { uuid }, body: { revision, ...more } });
+}
+
+test('who pays a second time for the same name and email in one browser is asked first, and can say that it is meant', async () => {
+  const client = server.client();
+  await paidJoin(server, client);
+  const uuid = await orderFor(client, { firstName: ' jordan', personalEmail: 'Jordan.Rivera@Example.com' });
+  const asked = await begin(client, uuid);
+  assert.deepEqual([asked.status, (asked.body as { code?: string }).code], [409, 'perhaps_paid']);
+  assert.equal(await stateOf(server, uuid), 'ordering');
+  assert.equal((await begin(client, uuid, { isForAnother: true })).status, 200);
+});
+
+test('nobody is asked for another person, or in another browser', async () => {
+  const client = server.client();
+  await paidJoin(server, client);
+  assert.equal((await begin(client, await orderFor(client, { firstName: 'Sam' }))).status, 200);
+  assert.equal(
+    (await begin(client, await orderFor(client, { personalEmail: 'sam@example.com' }))).status,
+    200,
+  );
+  const other = server.client();
+  assert.equal((await begin(other, await orderFor(other))).status, 200);
+});
+
+test('nobody is asked once the first membership has ended, whether or not its upgrade is kept', async () => {
+  const { client, uuid: first, intentId } = await newMember(server);
+  assert.equal((await charge(client, first, intentId)).data.status, 'succeeded');
+  const uuid = await orderFor(client);
+  assert.equal((await begin(client, uuid)).status, 409);
+  await refundJoin(server.deps, first, {
+    membership: true,
+    ineligible: false,
+    upgrade: false,
+    items: 'none',
+  });
+  assert.equal((await begin(client, uuid)).status, 200);
+});
+
+test('a browser holds what it paid for, however many joins are started in it, and none that it only names', async () => {
+  const { client, uuid } = await newMember(server);
+  for (let count = 0; count < 4; count++) await orderingJoin(client);
+  const { data } = await client.call('getWelcome', { params: { uuid } });
+  assert.deepEqual([data.firstName, data.receipt?.payments.length], ['Jordan', 1]);
+  const upgrade = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(upgrade.data.isEligibleForUpgrade, true);
+  const response = await fetch(server.url + pathOf('getWelcome', { uuid }), {
+    headers: { cookie: `induct_join=${uuid}.${'A'.repeat(43)}` },
+  });
+  assert.equal(response.status, 404);
+});
+
+test('a member who buys an upgrade by a link is not asked whether it is for somebody else', async () => {
+  const client = server.client();
+  const name = { firstname: 'Kim', lastname: 'Lee' };
+  const hubspotContactId = await newContact(server, 'upgrade.link@example.com', name);
+  const order = async (mainProductId: number | null) => {
+    const body = { hubspotContactId, mainProductId };
+    return (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  };
+  const uuid = await order(null);
+  const intent = await openIntent(client, uuid);
+  const { revision } = intent;
+  await client.call('beginPayment', { params: { uuid }, body: { revision, agreeToPolicies: true } });
+  await payByCard(server, intent.id);
+  await reportPayment(client, uuid, intent);
+  const upgrade = await order(10);
+  assert.equal((await begin(client, upgrade, { agreeToPolicies: true })).status, 200);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { beforeStatement } from '../../../tests/harness/statements.ts';
 import {
+  askIntent,
   beginPayment,
   details,
   openIntent,
@@ -39,11 +40,7 @@ const ordering: Record<string, (ordered: Ordered) => Promise<Answer>> = {
       body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021' },
     }),
   getCheckoutDetails: ({ client, uuid }) => client.call('getCheckoutDetails', { params: { uuid } }),
-  createPaymentIntent: ({ client, uuid }) =>
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 6500, currency: 'usd', billingEmail: '' },
-    }),
+  createPaymentIntent: ({ client, uuid }) => askIntent(client, uuid),
   beginPayment: ({ client, uuid, revision }) => beginPayment(client, uuid, revision),
   postPayment: ({ client, uuid, ...intent }) => reportPayment(client, uuid, intent),
   'postPayment of a failure': ({ client, uuid, ...intent }) => reportPayment(client, uuid, intent, 'failed'),

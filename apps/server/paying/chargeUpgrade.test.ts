@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { askStripe } from '../../../tests/harness/providers.ts';
-import { membershipsOf } from '../../../tests/harness/rows.ts';
-import { paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { membershipsOf, paymentRow } from '../../../tests/harness/rows.ts';
+import { newMember, payByCard, statusAtStripe } from '../../../tests/harness/steps.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import {
   attemptsOf,
+  beforeStripe,
   charge,
   chargesOf,
   declineSavedCard,
+  gathering,
   idOf,
   intentsOf,
   membershipTypesOf,
@@ -23,8 +25,7 @@ import { cancelIntent } from './cancelIntent.ts';
 const server = await sharedServer();
 
 test("a decline is told in the bank's sentence, and a later press is a new attempt on the same intent", async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await declineSavedCard(server, uuid, 'insufficient_funds');
   const declined = (await charge(client, uuid, intentId)).data;
   assert.deepEqual([declined.status, declined.message], ['failed', 'Your card has insufficient funds.']);
@@ -39,8 +40,7 @@ test("a decline is told in the bank's sentence, and a later press is a new attem
 });
 
 test('after a decline another card pays the same intent in the page, and asking again says so', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await declineSavedCard(server, uuid, 'generic_decline');
   const { clientSecret } = (await charge(client, uuid, intentId)).data;
   assert.deepEqual((await charge(client, uuid, intentId, { charge: false })).data, {
@@ -55,8 +55,7 @@ test('after a decline another card pays the same intent in the page, and asking 
 });
 
 test('an upgrade about which the bank still decides is neither bought nor declined, and is bought when it has', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('processing', { hold: true });
   for (let press = 0; press < 2; press++)
     assert.deepEqual((await charge(client, uuid, intentId)).data, { status: 'processing' });
@@ -68,8 +67,7 @@ test('an upgrade about which the bank still decides is neither bought nor declin
 });
 
 test('asked for the client secret alone, no card is charged', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { status, clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
   assert.equal(status, 'requires_payment_method');
   assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
@@ -80,8 +78,7 @@ test('asked for the client secret alone, no card is charged', async () => {
 });
 
 test('another price than the one on the screen is told and not charged', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const refused = await charge(client, uuid, intentId, { amount: 4000 });
   assert.deepEqual(
     [refused.status, refused.message],
@@ -92,8 +89,7 @@ test('another price than the one on the screen is told and not charged', async (
 });
 
 test('an intent at an earlier price is cancelled, and the upgrade is sold at the price of now', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
   await server.deps.database
     .updateTable('payment')
@@ -109,8 +105,7 @@ test('an intent at an earlier price is cancelled, and the upgrade is sold at the
 });
 
 test('a press that another tab overtakes with another price on its screen charges nothing', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   const create = payments.createIntent.bind(payments);
   const overtaken = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
@@ -124,8 +119,7 @@ test('a press that another tab overtakes with another price on its screen charge
 });
 
 test('an intent at an earlier price that is paid in this very moment is followed by no other', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const open = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
   const { payments } = server.deps;
@@ -141,8 +135,7 @@ test('an intent at an earlier price that is paid in this very moment is followed
 });
 
 test('a failure that Stripe keeps under its key does not keep the next press from making the intent', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const path = '/v1/payment_intents';
   await server.stripeFault({ kind: 'status_after', method: 'POST', path, times: 9 });
   assert.equal((await charge(client, uuid, intentId)).status, 503);
@@ -151,8 +144,7 @@ test('a failure that Stripe keeps under its key does not keep the next press fro
 });
 
 test('a charge of which Stripe says nothing is not said to have charged nothing', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const path = '/v1/payment_intents/*/confirm';
   await server.stripeFault({ kind: 'status_after', method: 'POST', path, times: 9 });
   const { status, message } = await charge(client, uuid, intentId);
@@ -169,8 +161,7 @@ test('a charge of which Stripe says nothing is not said to have charged nothing'
 });
 
 test('a charge that Stripe refuses for a reason of the account is tried anew by the next press', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const body = { error: { type: 'invalid_request_error', message: 'not from this account' } };
   const path = '/v1/payment_intents/*/confirm';
   await server.stripeFault({ kind: 'status', status: 402, body, method: 'POST', path, times: 1 });
@@ -180,8 +171,7 @@ test('a charge that Stripe refuses for a reason of the account is tried anew by 
 });
 
 test('a press that is overtaken by one at another price, which is declined and given up, buys what it was made for', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   const create = payments.createIntent.bind(payments);
   const overtaken = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
@@ -204,8 +194,7 @@ test('a press that is overtaken by one at another price, which is declined and g
 });
 
 test('a decline is told as one also when an intent that nobody wrote down has been given up meanwhile', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await charge(client, uuid, intentId, { charge: false });
   const unwritten = await server.stripe('POST', '/v1/payment_intents', {
     amount: '4500',
@@ -226,8 +215,7 @@ test('a decline is told as one also when an intent that nobody wrote down has be
 });
 
 test('an intent that was cancelled in the dashboard is left, and the upgrade is sold with a new one', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const cancelled = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   assert.equal(
     (await server.stripe('POST', `/v1/payment_intents/${cancelled}/cancel`)).body.status,
@@ -241,8 +229,7 @@ test('an intent that was cancelled in the dashboard is left, and the upgrade is 
 });
 
 test('a server that dies before it writes the intent that Stripe made sells the upgrade at the next price, too', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   const create = payments.createIntent.bind(payments);
   const dying = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
@@ -258,8 +245,7 @@ test('a server that dies before it writes the intent that Stripe made sells the 
 });
 
 test('a bank that asks for authentication gets it in the page, and the same intent goes on', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
   const asked = (await charge(client, uuid, intentId)).data;
   assert.equal(asked.status, 'requires_action');
@@ -274,8 +260,7 @@ test('a bank that asks for authentication gets it in the page, and the same inte
 });
 
 test('an intent for which the bank has asked is not confirmed in the page once another one has replaced it', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
   const asked = (await charge(client, uuid, intentId)).data;
   assert.equal(asked.status, 'requires_action');
@@ -293,8 +278,7 @@ test('an intent for which the bank has asked is not confirmed in the page once a
 });
 
 test('a bank that asks on a page of its own leads back to the return page', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
   const upgrade = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   await server.stripeControl(`payment_intents/${upgrade}/authentication`, { by: 'redirect' });
@@ -311,41 +295,33 @@ test('a bank that asks on a page of its own leads back to the return page', asyn
 });
 
 test("a payment that is not this join's, or none at all, buys nothing", async () => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid } = await newMember(server, 'LINCOLN2026');
   const none = await charge(client, uuid, '');
   assert.deepEqual([none.status, none.message], [400, 'Payment intent ID is missing.']);
   assert.equal((await charge(client, uuid, 'pi_somebody_else')).status, 404);
 });
 
-test('after too many declined cards both cards have to wait, and no secret takes another one', async () => {
-  const limited = await startTestServer({ LIMITS: 'on', LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
-  try {
-    const client = limited.client();
-    const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
-    const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-    // Pays with another card on the page. The card is declined, without a call to our server.
-    const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
-    await declinedInPage();
-    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
-    await declinedInPage();
-    const refused = await charge(client, uuid, intentId, { charge: false });
-    assert.deepEqual(
-      [refused.status, refused.headers.has('retry-after'), refused.message],
-      [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
-    );
-    assert.equal((await charge(client, uuid, intentId)).status, 429);
-    assert.equal((await payByCard(limited, idOf(clientSecret))).status, 400);
-    const { body } = await limited.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
-    assert.equal(body.status, 'canceled');
-  } finally {
-    await limited.close();
-  }
+test('after too many declined cards both cards have to wait, and no secret takes another one', async (t) => {
+  limitWith(t, server, { LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  // Pays with another card on the page. The card is declined, without a call to our server.
+  const declinedInPage = () => payByCard(server, idOf(clientSecret), 'pm_card_chargeDeclined');
+  await declinedInPage();
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+  await declinedInPage();
+  const refused = await charge(client, uuid, intentId, { charge: false });
+  assert.deepEqual(
+    [refused.status, refused.headers.has('retry-after'), refused.message],
+    [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
+  );
+  assert.equal((await charge(client, uuid, intentId)).status, 429);
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
+  assert.equal(await statusAtStripe(server, idOf(clientSecret)), 'canceled');
 });
 
 test('an upgrade that the society has put in the place of another one at its price is what is sold once it is shown', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await declineSavedCard(server, uuid, 'insufficient_funds');
   assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).data.status, 'failed');
   await declineSavedCard(server, uuid, null);
@@ -372,4 +348,155 @@ test('an upgrade that the society has put in the place of another one at its pri
   assert.equal(data.status, 'succeeded');
   const sold = (await membershipsOf(server, uuid)).find(({ type }) => type === 'membership_upgrade');
   assert.equal(sold?.product_id, shown.upgradeOption?.id, 'what was on the screen is what was sold');
+});
+
+test('pressed twice at once and again later, the card is charged once', async () => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  assert.deepEqual(
+    answers.map(({ data }) => data.status),
+    ['succeeded', 'succeeded'],
+  );
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.equal(
+    (await client.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade,
+    false,
+  );
+});
+
+test('two presses that are at Stripe at the same time are one intent and one charge there', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  beforeStripe(server, t, 'createIntent', gathering(2));
+  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  assert.deepEqual(
+    answers.map(({ data }) => data.status),
+    ['succeeded', 'succeeded'],
+  );
+  assert.deepEqual((await intentsOf(server, uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('a press that is overtaken by a whole other one is told that the upgrade was sold', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  let isFirst = true;
+  beforeStripe(server, t, 'createIntent', async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual((await intentsOf(server, uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('two presses at once on a card that is declined ask the bank once', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
+  beforeStripe(server, t, 'confirmWithSavedCard', gathering(2));
+  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  assert.deepEqual(
+    answers.map(({ data }) => data.message),
+    ['Your card has insufficient funds.', 'Your card has insufficient funds.'],
+  );
+  assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), ['failed', 'failed']);
+});
+
+test('a press that is overtaken by two declined ones does not have the next one repeat their attempts', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  let isFirst = true;
+  beforeStripe(server, t, 'confirmWithSavedCard', async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    for (let press = 0; press < 2; press++)
+      assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
+  });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
+  await declineSavedCard(server, uuid, null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
+
+test('one tab pays with another card while another presses Upgrade Now: it is paid once, and both are told', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  beforeStripe(server, t, 'confirmWithSavedCard', () =>
+    payByCard(server, idOf(clientSecret), 'pm_card_mastercard'),
+  );
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.status, 'succeeded');
+  assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), ['succeeded']);
+  assert.deepEqual((await intentsOf(server, uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('Upgrade Now charges the card that it names, not one that is being authenticated in another tab', async () => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await payByCard(server, idOf(clientSecret), 'pm_card_threeDSecure2Required');
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const { card_last4 } = await paymentRow(server, idOf(clientSecret));
+  assert.equal(card_last4, '4242');
+});
+
+test('a charge whose answer was lost is found by the next press, and not made again', async () => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await server.stripeFault({
+    kind: 'cut_after',
+    method: 'POST',
+    path: '/v1/payment_intents/*/confirm',
+    times: 3,
+  });
+  assert.equal((await charge(client, uuid, intentId)).status, 503);
+  await server.stripeFault(null);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'open' }]);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual((await intentsOf(server, uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('killed between making the intent and noting it, the next press finds the same one', async () => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  for (const table of ['payment', 'order_snapshot'] as const)
+    await server.deps.database
+      .deleteFrom(table)
+      .where('session_uuid', '=', uuid)
+      .where('kind', '=', 'upgrade')
+      .execute();
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.equal((await intentsOf(server, uuid)).length, 2);
+});
+
+test('killed after a decline and before noting it, the next press tells that decline and asks no bank again', async () => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
+  await server.deps.database
+    .updateTable('payment')
+    .set({ attempt: 1 })
+    .where('intent_id', '=', idOf(clientSecret))
+    .execute();
+  const told = (await charge(client, uuid, intentId)).data;
+  assert.equal(told.message, 'Your card has insufficient funds.');
+  assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), ['failed']);
+});
+
+test('a press whose join is erased while Stripe makes the intent charges nothing', async (t) => {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  beforeStripe(server, t, 'createIntent', () =>
+    server.deps.database
+      .updateTable('join_session')
+      .set({ erased_at: new Date() })
+      .where('uuid', '=', uuid)
+      .execute(),
+  );
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), []);
+  assert.deepEqual(
+    (await intentsOf(server, uuid)).map(({ amount, status }) => [amount, status]),
+    [
+      [4500, 'canceled'],
+      [6500, 'succeeded'],
+    ],
+  );
 });

@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
-import { everything } from '../../../tests/harness/refunds.ts';
+import { chargeOf, everything } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf, toldStaff } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge, membershipByLink } from '../../../tests/harness/upgrades.ts';
 import { readStanding } from '../session/standing.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { paidOrders } from './refunds/paidOrders.ts';
@@ -123,8 +124,7 @@ test('what was disputed or refunded before it was confirmed is followed at once'
       'disputed',
       'disputed',
       async (intent: string) => {
-        const { body } = await server.stripe('GET', `/v1/payment_intents/${intent}`);
-        await server.stripeControl('disputes', { charge: body.latest_charge });
+        await server.stripeControl('disputes', { charge: await chargeOf(server, intent) });
       },
     ],
     [
@@ -194,10 +194,7 @@ test('an upgrade of the second join tells nobody a second time', async () => {
   assert.equal(told.length, 1);
   assert.match(told[0]!, new RegExp(`as join ${first.uuid}\\. If`), 'once, for all that it bought');
   await sql`update staff_notice set created_at = now() - interval '2 days'`.execute(server.deps.database);
-  const upgraded = await client.call('createUpgradeCharge', {
-    params: { uuid },
-    body: { paymentIntent: intentId },
-  });
+  const upgraded = await charge(client, uuid, intentId);
   assert.deepEqual([upgraded.data.status, (await toldTwice(uuid)).length], ['succeeded', 1]);
 });
 
@@ -212,14 +209,7 @@ test('a checkout link tells no details: its contact does', async () => {
   const school = await pay(
     await orderFor({ personalEmail: 'sam.okafor@example.com', firstName: 'Sam', lastName: 'Okafor' }),
   );
-  const client = server.client();
-  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
-  const linked = data.joinSessionUuid;
-  const { id, revision } = await openIntent(client, linked);
-  const body = { revision, agreeToPolicies: true };
-  assert.equal((await client.call('beginPayment', { params: { uuid: linked }, body })).status, 200);
-  await payByCard(server, id);
-  await confirmPayment(server.deps, id);
+  const { uuid: linked } = await membershipByLink(server, '103');
   assert.match((await toldTwice(linked))[0] ?? '', new RegExp(`as join ${school}\\.`));
 });
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { personId } from '../../../tests/harness/personId.ts';
-import { chargeOf, failRefund } from '../../../tests/harness/refunds.ts';
+import { chargeOf, failRefund, refundInDashboard } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   details,
+  newMember,
   openIntent,
   paidJoin,
   payByCard,
@@ -13,6 +15,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { followPayment } from './refunds/followPayment.ts';
 import { refundJoin } from './refunds/refundJoin.ts';
@@ -49,8 +52,10 @@ test('of a second payment of which a dispute took a part, staff are told what is
   await confirmPayment(server.deps, first!.intent.id);
   const { id } = second!.intent;
   await payByCard(server, id);
-  const charge = await chargeOf(server, id);
-  const dispute = await server.stripeControl('disputes', { charge, amount: 3000 });
+  const dispute = await server.stripeControl('disputes', {
+    charge: await chargeOf(server, id),
+    amount: 3000,
+  });
   await confirmPayment(server.deps, id);
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   await followPayment(server.deps, id);
@@ -104,8 +109,7 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   const lost = await reportPayment(second!.client, second!.uuid, second!.intent);
   await server.stripeFault(null);
   assert.deepEqual([lost.data.status, lost.data.refunded?.isReturned], ['refunded', false]);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: second!.intent.id, amount: '1000' });
-  await followPayment(server.deps, second!.intent.id);
+  await refundInDashboard(server, second!.intent.id, 1000);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', why: 'held', amount: 6500, isReturned: false, isWithStaff: false },
   ]);
@@ -184,8 +188,7 @@ test('an order whose payment went back as a second one is told as open to who lo
 });
 
 test('a second payment of the same join is told on its welcome page; another join hears nothing of it', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const stranger = server.client();
   const other = await paidJoin(server, stranger, 'LINCOLN2026');
   const again = await server.stripe('POST', '/v1/payment_intents', {
@@ -213,10 +216,7 @@ test('a second payment of the same join is told on its welcome page; another joi
   );
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.equal(data.isEligibleForUpgrade, true, 'by the payment that counts');
-  const upgraded = await client.call('createUpgradeCharge', {
-    params: { uuid },
-    body: { paymentIntent: intentId },
-  });
+  const upgraded = await charge(client, uuid, intentId);
   assert.equal(upgraded.data.status, 'succeeded');
 });
 
@@ -229,10 +229,7 @@ test('who became a member by another join is told so at Membership and at Checko
   assert.equal(saved.status, 200);
   const told = await Promise.all([
     client.call('getMembershipDetails', { params: { uuid } }),
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: intent.amount, currency: 'usd', billingEmail: '' },
-    }),
+    askIntent(client, uuid, intent.amount),
   ]);
   for (const { status, message, goOn } of told) {
     assert.deepEqual([status, goOn], [409, undefined]);

@@ -4,8 +4,11 @@ import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   details,
+  newIntent,
+  newOrder,
   openIntent,
   orderingJoin,
   payByCard,
@@ -13,7 +16,10 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
+import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
@@ -79,9 +85,7 @@ function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
 
 for (const way of ['to Stripe', 'back from Stripe'])
   test(`a change held on its way ${way} leaves the mark of another one alone: what is begun is what is charged`, async (t) => {
-    const client = server.client();
-    const uuid = await orderingJoin(client);
-    const first = await openIntent(client, uuid);
+    const { client, uuid, intent: first } = await newIntent(server);
     const changes = holdChanges(t, { firstOnItsWayBack: way === 'back from Stripe' });
 
     await donate(client, uuid, 25);
@@ -117,8 +121,7 @@ for (const [from, to] of [
   test(`the card is saved only for a membership with an upgrade: ${from} chosen, then ${to}`, async (t) => {
     // Takes the upgrade of membership 2 out of the society file.
     changeSociety(t, server, (source) => source.replace(/(price: "89\.00"\n.*\n) *upgrade: 10\n/, '$1'));
-    const client = server.client();
-    const uuid = await orderingJoin(client);
+    const { client, uuid } = await newOrder(server);
     const choose = (membershipId: number) =>
       client.call('setMembership', { params: { uuid }, body: { membershipId } });
     await choose(from);
@@ -131,17 +134,13 @@ for (const [from, to] of [
     const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
     assert.equal(data.isEligibleForUpgrade, to === 1);
     if (to === 1) {
-      const bought = await client.call('createUpgradeCharge', {
-        params: { uuid },
-        body: { paymentIntent: intentId },
-      });
+      const bought = await charge(client, uuid, intentId);
       assert.equal(bought.data.status, 'succeeded');
     }
   });
 
 test('the card is not saved once the membership is offered without its upgrade', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   changeSociety(t, server, (source) => source.replace(/(price: "65\.00"\n.*\n) *upgrade: 10\n/, '$1'));
   assert.equal((await openIntent(client, uuid)).id, id);
@@ -158,14 +157,10 @@ test('the card is saved for the upgrade that a link offers', async (t) => {
 });
 
 test('a failure that Stripe keeps under its key does not keep an order from being paid: the next press is a new attempt', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   for (let time = 0; time < 2; time++) {
     await server.stripeFault({ kind: 'status_after', method: 'POST', path: '/v1/payment_intents' });
-    const refused = await client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 6500, currency: 'usd', billingEmail: '' },
-    });
+    const refused = await askIntent(client, uuid);
     assert.equal(refused.status, 503);
   }
   const { intentId } = await payOrder(server, client, uuid);
@@ -173,8 +168,7 @@ test('a failure that Stripe keeps under its key does not keep an order from bein
 });
 
 test('an intent says what it is for, in words for the receipt and in its metadata, as the order is now', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const line = await donate(client, uuid, 25);
   const { id } = await openIntent(client, uuid);
   const before = await atStripe(id);
@@ -191,14 +185,10 @@ test('an intent says what it is for, in words for the receipt and in its metadat
 });
 
 test('an order that changed after the answer to its first intent was lost gets an intent of its own', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const path = '/v1/payment_intents';
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path, times: 3 });
-  const lost = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const lost = await askIntent(client, uuid);
   await server.stripeFault(null);
   assert.equal(lost.status, 503);
   await donate(client, uuid, 25);
@@ -208,8 +198,7 @@ test('an order that changed after the answer to its first intent was lost gets a
 });
 
 test('two tabs that open an intent at the same total get the same one, and it can be paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { payments } = server.deps;
   const make = payments.createIntent;
@@ -226,8 +215,7 @@ test('two tabs that open an intent at the same total get the same one, and it ca
 });
 
 test('of two tabs that open the first intent at different totals, the later one is shown the total of the other', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { payments } = server.deps;
   const real = payments.createIntent.bind(payments);
   const made: string[] = [];
@@ -242,10 +230,7 @@ test('of two tabs that open the first intent at different totals, the later one 
     made.push(intent.id);
     return intent;
   });
-  const late = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const late = await askIntent(client, uuid);
   t.mock.restoreAll();
   const kept = await other!;
   assert.deepEqual([late.status, made.length], [409, 2]);
@@ -261,8 +246,7 @@ test('of two tabs that open the first intent at different totals, the later one 
 });
 
 test('nobody begins to pay an order whose intent is still for the one before', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   await donate(client, uuid, 25);
   const refused = await beginPayment(client, uuid, revision + 1);
@@ -275,8 +259,7 @@ test('nobody begins to pay an order whose intent is still for the one before', a
 });
 
 test('nobody begins to pay while the intent is being changed, even by a change of nothing but the email', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   const changes = holdChanges(t);
   const personalEmail = 'jordan.corrected@example.com';
@@ -290,8 +273,7 @@ test('nobody begins to pay while the intent is being changed, even by a change o
 });
 
 test('a look at a payment that came to nothing leaves the next one alone, however late it ends', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   const release = () => client.call('releasePayment', { params: { uuid }, body: {} });
   await beginPayment(client, uuid, revision);
@@ -322,8 +304,7 @@ test('a look at a payment that came to nothing leaves the next one alone, howeve
 });
 
 test('an intent that the account does not have, as after a change of keys, is given up for a new one when the order changes', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   const { database } = server.deps;
   await database.updateTable('payment').set({ intent_id: 'pi_other' }).where('intent_id', '=', id).execute();
@@ -342,12 +323,84 @@ test('an intent that the account does not have, as after a change of keys, is gi
 });
 
 test('an order that is being paid answers with its intent as it is, whatever another tab knows of the receipt', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await sql`update payment set receipt_email = 'before@example.com' where intent_id = ${intent.id}`.execute(
     server.deps.database,
   );
   assert.equal((await openIntent(client, uuid)).clientSecret, intent.clientSecret);
+});
+
+const statusOf = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('payment')
+      .select('status')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow()
+  ).status;
+const open = async () => (await openIntent(server.client(), await orderingJoin(server.client()))).id;
+
+test('an intent that was paid in this very moment is not written as cancelled, and is confirmed', async () => {
+  const id = await open();
+  await payByCard(server, id);
+  assert.equal(await cancelIntent(server.deps, id), false);
+  assert.equal(await statusOf(id), 'open');
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  assert.equal(await cancelIntent(server.deps, id), false);
+  assert.equal(await statusOf(id), 'succeeded');
+});
+
+test('a payment that succeeded stays so with the keys of an account that does not know it', async (t) => {
+  const id = await open();
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  t.mock.method(server.deps.payments, 'cancelIntent', () =>
+    Promise.reject(new NotAtStripe('No such intent', { cause: null })),
+  );
+  await cancelIntent(server.deps, id);
+  assert.equal(await statusOf(id), 'succeeded');
+});
+
+test('an intent is written as cancelled when Stripe says so, and when Stripe knows none', async () => {
+  const id = await open();
+  assert.equal(await cancelIntent(server.deps, id), true);
+  assert.equal(await statusOf(id), 'canceled');
+  assert.equal(await cancelIntent(server.deps, 'pi_nobody'), true);
+  const inDashboard = await open();
+  await server.stripe('POST', `/v1/payment_intents/${inDashboard}/cancel`);
+  assert.equal(await confirmPayment(server.deps, inDashboard), 'canceled');
+  assert.equal(await statusOf(inDashboard), 'canceled');
+});
+
+test('while Stripe does not answer, nothing is written as cancelled', async () => {
+  const id = await open();
+  await server.stripeFault({
+    kind: 'status',
+    status: 500,
+    path: `/v1/payment_intents/${id}/cancel`,
+    times: 3,
+  });
+  await assert.rejects(cancelIntent(server.deps, id));
+  await server.stripeFault(null);
+  assert.equal(await statusOf(id), 'open');
+});
+
+test('a payment that the bank works on is not cancelled for a change of its order', async (t) => {
+  const { client, uuid, intent } = await newIntent(server);
+  const { id, revision } = intent;
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  await sql`update join_session set paying_since = now() - interval '1 hour' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const cancel = t.mock.method(server.deps.payments, 'cancelIntent');
+  const body = { membershipId: 2 };
+  assert.equal((await client.call('setMembership', { params: { uuid }, body })).status, 409);
+  assert.equal(cancel.mock.callCount(), 0);
+  const { data } = await reportPayment(client, uuid, intent);
+  assert.deepEqual([data.status, data.goOn], ['processing', null], 'its page waits');
+  assert.equal(await statusOf(id), 'open');
 });

@@ -4,10 +4,11 @@ import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { atStripe as refundedAtStripe } from '../../../tests/harness/refunds.ts';
 import { noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
   details,
+  newOrder,
   openIntent,
-  orderingJoin,
   payByCard,
   payOrder,
   reportPayment,
@@ -22,11 +23,7 @@ const donate = (client: Client, uuid: string) =>
     params: { uuid },
     body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021' },
   });
-const ask = (client: Client, uuid: string, amount: number) =>
-  client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount, currency: 'usd', billingEmail: '' },
-  });
+const ask = (client: Client, uuid: string, amount: number) => askIntent(client, uuid, amount);
 const correctEmail = (client: Client, uuid: string, personalEmail: string) =>
   client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
 const atStripe = async (intentId: string) => {
@@ -49,8 +46,7 @@ async function overtaken<T>(t: TestContext, uuid: string, call: () => Promise<T>
 }
 
 test('an order that another tab changes while its payment is begun is not frozen', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   const begin = () => beginPayment(client, uuid, revision);
   assert.equal((await overtaken(t, uuid, begin, 'revision = revision + 1')).status, 409);
@@ -58,8 +54,7 @@ test('an order that another tab changes while its payment is begun is not frozen
 });
 
 test('a join that is paid while its payment is begun again stays paid', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   const begin = () => beginPayment(client, uuid, revision);
   const { status, message } = await overtaken(t, uuid, begin, "state = 'paid', paid_at = now()");
@@ -68,8 +63,7 @@ test('a join that is paid while its payment is begun again stays paid', async (t
 });
 
 test('an intent is not changed to a total that another tab has changed meanwhile', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await donate(client, uuid);
   const withoutDonation = `revision = revision + 1, lines = jsonb_path_query_array(lines, '$[*] ? (@.type != "donation")')`;
@@ -79,8 +73,7 @@ test('an intent is not changed to a total that another tab has changed meanwhile
 });
 
 test('an intent that another tab is changing is not changed beside it', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await donate(client, uuid);
   const change = t.mock.method(server.deps.payments, 'updateIntent');
@@ -91,8 +84,7 @@ test('an intent that another tab is changing is not changed beside it', async (t
 });
 
 test('a change that Stripe refuses is made by the next one, on the same intent', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await donate(client, uuid);
   const path = `/v1/payment_intents/${id}`;
@@ -103,8 +95,7 @@ test('a change that Stripe refuses is made by the next one, on the same intent',
 });
 
 test('an intent is not changed once another tab has begun to pay it', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { clientSecret } = await openIntent(client, uuid);
   await correctEmail(client, uuid, 'corrected@example.com');
   const change = t.mock.method(server.deps.payments, 'updateIntent');
@@ -114,8 +105,7 @@ test('an intent is not changed once another tab has begun to pay it', async (t) 
 });
 
 test('an order is not changed while its bank decides on the payment, and Stripe is asked for it once', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);
@@ -132,8 +122,7 @@ test('an order is not changed while its bank decides on the payment, and Stripe 
 });
 
 test('an intent that was paid while a change of it had no answer is paid for when the next change is asked for', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await donate(client, uuid);
   await loseAnswer(id);
@@ -145,8 +134,7 @@ test('an intent that was paid while a change of it had no answer is paid for whe
 });
 
 test('a change without an answer is not forgotten when its intent cannot be cancelled yet', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await donate(client, uuid);
   await loseAnswer(id);
@@ -159,8 +147,7 @@ test('a change without an answer is not forgotten when its intent cannot be canc
 });
 
 test('an email that is put back while its change has no answer gets an intent that can be paid', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id } = await openIntent(client, uuid);
   await correctEmail(client, uuid, 'corrected@example.com');
   await loseAnswer(id);
@@ -173,8 +160,7 @@ test('an email that is put back while its change has no answer gets an intent th
 
 for (const declined of [true, false])
   test(`a tab is not charged what another has made of the order since Buy Now${declined ? ', though its card was declined there' : ''}`, async () => {
-    const client = server.client();
-    const uuid = await orderingJoin(client);
+    const { client, uuid } = await newOrder(server);
     const { id, clientSecret, revision } = await openIntent(client, uuid);
     if (declined) {
       await beginPayment(client, uuid, revision);
@@ -207,8 +193,7 @@ for (const declined of [true, false])
   });
 
 test('of a payment of another amount than was shown that much goes back as staff have not returned themselves', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, clientSecret, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
   await client.call('releasePayment', { params: { uuid }, body: {} });

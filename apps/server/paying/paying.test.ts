@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atStripe } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { atStripe, paidElsewhere } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
+  askIntent,
   beginPayment,
+  newIntent,
+  newMember,
+  newOrder,
   openIntent,
   orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
   reportPayment,
+  secondLater,
   startJoin,
+  statusAtStripe,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcile } from '../books/reconcile.ts';
@@ -27,8 +33,7 @@ const donate = (client: Client, uuid: string) =>
   client.call('setSessionProduct', { params: { uuid }, body: { productUuid: donation25 } });
 
 test('an order that was changed back to its total is paid at the revision that it has now', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { id, revision } = await openIntent(client, uuid);
   const { sessionProductUuid } = (await donate(client, uuid)).data;
   const params = { sessionProductUuid: sessionProductUuid! };
@@ -39,8 +44,7 @@ test('an order that was changed back to its total is paid at the revision that i
 });
 
 test('an order whose membership is chosen once more is paid at the revision on the screen', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { revision } = await openIntent(client, uuid);
   const chosen = await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   assert.equal(chosen.status, 200);
@@ -48,9 +52,7 @@ test('an order whose membership is chosen once more is paid at the revision on t
 });
 
 test('an order changed in another tab is not paid at the old total', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const old = await openIntent(client, uuid);
+  const { client, uuid, intent: old } = await newIntent(server);
   await donate(client, uuid);
   const { status, message } = await beginPayment(client, uuid, old.revision);
   assert.equal(status, 409);
@@ -59,17 +61,18 @@ test('an order changed in another tab is not paid at the old total', async () =>
 });
 
 test('while a payment is under way the order is frozen, and the same revision may be begun again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const { sessionProductUuid } = (await donate(client, uuid)).data;
   const intent = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   const params = { sessionProductUuid: sessionProductUuid! };
   assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
+  await secondLater(server);
   const refused = await donate(client, uuid);
   assert.equal(refused.status, 409);
   assert.match(refused.message ?? '', /payment for this order is under way/);
+  await secondLater(server);
   assert.equal(
     (await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } })).status,
     409,
@@ -77,9 +80,7 @@ test('while a payment is under way the order is frozen, and the same revision ma
 });
 
 test('an authentication that was left does not lock the order: a change cancels it in Stripe, and the new total is paid', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   const asked = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((asked.body as unknown as { status: string }).status, 'requires_action');
@@ -91,8 +92,7 @@ test('an authentication that was left does not lock the order: a change cancels 
     server.deps.database,
   );
   assert.equal((await donate(client, uuid)).status, 200);
-  const left = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusAtStripe(server, intent.id), 'canceled');
   const next = await openIntent(client, uuid);
   assert.deepEqual([next.amount, next.id === intent.id], [9000, false]);
   await beginPayment(client, uuid, next.revision);
@@ -101,9 +101,7 @@ test('an authentication that was left does not lock the order: a change cancels 
 });
 
 test('Checkout that is opened again leaves an authentication alone, however long ago it began', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
@@ -115,8 +113,7 @@ test('Checkout that is opened again leaves an authentication alone, however long
 });
 
 test('what is looked at is the payment that was begun, whatever became of an earlier one', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
@@ -126,9 +123,7 @@ test('what is looked at is the payment that was begun, whatever became of an ear
 });
 
 test('a left payment that succeeds while a change cancels it is paid for, and the change is refused', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
     server.deps.database,
@@ -150,9 +145,7 @@ test('a payment of no join cannot be given up', async () => {
 });
 
 test('after a decline the order opens again and another card pays', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   assert.equal((await payByCard(server, intent.id, 'pm_card_chargeDeclined')).status, 402);
   const released = await client.call('releasePayment', { params: { uuid }, body: {} });
@@ -167,9 +160,7 @@ test('after a decline the order opens again and another card pays', async () => 
 });
 
 test('the return page is not believed: an unpaid intent stays unpaid whatever it reports', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'requires_payment_method');
   assert.equal(await stateOf(server, uuid), 'ordering');
   const wrong = await reportPayment(client, uuid, { ...intent, clientSecret: 'pi_x_secret_y' });
@@ -177,23 +168,17 @@ test('the return page is not believed: an unpaid intent stays unpaid whatever it
 });
 
 test('whoever paid for one join does not become the browser that paid for another', async () => {
-  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid } = await newMember(server, 'LINCOLN2026');
   const stranger = server.client();
   const own = await paidJoin(server, stranger, 'LINCOLN2026');
-  const { client_secret } = await server.deps.database
-    .selectFrom('payment')
-    .select('client_secret')
-    .where('intent_id', '=', own.intentId)
-    .executeTakeFirstOrThrow();
+  const { client_secret } = await paymentRow(server, own.intentId);
   const report = await reportPayment(stranger, uuid, { id: own.intentId, clientSecret: client_secret });
   assert.deepEqual([report.status, report.message], [404, 'This payment does not belong to this join.']);
   assert.equal((await stranger.call('getUpgradeDetails', { params: { uuid } })).status, 404);
 });
 
 test('what is confirmed is the snapshot that was paid, not what the session holds now', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   // Changes the frozen order directly in the database, since no call of the page can change it.
@@ -210,9 +195,7 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
 });
 
 test("an amount that is not its snapshot's buys nothing, and goes back", async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await server.stripe('POST', `/v1/payment_intents/${intent.id}`, { amount: '100' });
   await payByCard(server, intent.id);
@@ -222,9 +205,7 @@ test("an amount that is not its snapshot's buys nothing, and goes back", async (
 });
 
 test('a success of another environment on the same account confirms nothing here', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { uuid, intent } = await newIntent(server);
   await server.stripe('POST', `/v1/payment_intents/${intent.id}`, {
     'metadata[environment]': 'somebody-else',
   });
@@ -255,13 +236,7 @@ test('two joins of one contact that both pay: one membership, the other money go
   );
   assert.equal(rows.length, 1);
   assert.equal((await membershipsOf(server, one)).length + (await membershipsOf(server, two)).length, 1);
-  const refunds = await Promise.all(
-    [first, second].map(({ id }) => server.stripe('GET', `/v1/refunds?payment_intent=${id}`)),
-  );
-  const amounts = refunds.flatMap(({ body }) =>
-    (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
-  );
-  assert.deepEqual(amounts, [6500]);
+  assert.deepEqual([...(await atStripe(server, first.id)), ...(await atStripe(server, second.id))], [6500]);
   const notices = await server.deps.database
     .selectFrom('staff_notice')
     .select('kind')
@@ -271,18 +246,10 @@ test('two joins of one contact that both pay: one membership, the other money go
 });
 
 test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const metadata = Object.entries(body.metadata as unknown as Record<string, string>);
-  const second = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    ...Object.fromEntries(metadata.map(([name, value]) => [`metadata[${name}]`, value])),
-  });
-  await payByCard(server, second.body.id);
-  assert.equal(await confirmPayment(server.deps, second.body.id), 'refunded');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  const { metadata } = await server.deps.payments.retrieveIntent(intentId);
+  const second = await paidElsewhere(server, metadata);
+  assert.equal(await confirmPayment(server.deps, second), 'refunded');
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
@@ -298,8 +265,7 @@ test('whoever begins payments with a code again and again holds its owner back o
   const confirmed = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((confirmed.body as unknown as { status: string }).status, 'requires_action');
   for (let time = 0; time < 3; time++) await beginPayment(stranger, other, theirs.revision);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
-  assert.equal((body as unknown as { status: string }).status, 'requires_action');
+  assert.equal(await statusAtStripe(server, intent.id), 'requires_action');
   await payByCard(server, intent.id);
   assert.equal((await reportPayment(owner, own, intent)).data.status, 'succeeded');
   assert.equal((await membershipsOf(server, own)).length, 1);
@@ -323,17 +289,12 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
   // The other window has paid. This window is told so when it makes its next call.
-  const late = await here.call('createPaymentIntent', {
-    params: { uuid: one },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const late = await askIntent(here, one);
   assert.deepEqual([late.status, late.message], [409, ALREADY_MEMBER]);
 });
 
 test('an intent that ended behind the page is a form that has expired, and the next one pays', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const gone = await openIntent(client, uuid);
+  const { client, uuid, intent: gone } = await newIntent(server);
   await cancelIntent(server.deps, gone.id);
   const refused = await beginPayment(client, uuid, gone.revision);
   assert.deepEqual(
@@ -348,12 +309,8 @@ test('an intent that ended behind the page is a form that has expired, and the n
 });
 
 test('a paid session takes no more money and no more changes', async () => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
-  const intent = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
+  const { client, uuid } = await newMember(server, 'LINCOLN2026');
+  const intent = await askIntent(client, uuid);
   assert.deepEqual([intent.status, intent.message], [409, 'This membership has already been paid for.']);
   assert.equal((await donate(client, uuid)).status, 409);
 });
@@ -378,8 +335,7 @@ test('a checkout-only join is not paid before its policies are agreed to', async
 });
 
 test('a join whose page writes its uuid in capitals is paid, and noted at Stripe, as any other', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, undefined, { personalEmail: 'capitals@example.com' });
+  const { client, uuid } = await newOrder(server, undefined, { personalEmail: 'capitals@example.com' });
   const { intentId } = await payOrder(server, client, uuid.toUpperCase());
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   assert.equal((body as unknown as { metadata: { session: string } }).metadata.session, uuid);

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  newMember,
+  newOrder,
+  openIntent,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { prepareCustomer } from './cardCustomer.ts';
@@ -27,8 +34,7 @@ function charge(client: Client, uuid: string, paymentIntent: string, isOfSavedCa
 }
 
 test('opening Checkout asks Stripe once, and makes no customer', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await forgetRequests(server.stripeUrl);
   await openIntent(client, uuid);
   assert.deepEqual(await requests(), ['POST /v1/payment_intents']);
@@ -47,8 +53,7 @@ const declined = {
 };
 
 test('the card that paid is given to a customer while the offer is read, and buying it makes none', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026', {
     personalEmail: 'jo@example.com',
   });
   await until(async () => (await keptCustomer(uuid)) !== '');
@@ -78,8 +83,7 @@ test('who came by a link is a customer by the name and the email of their contac
 });
 
 test('a card that is not kept is given to nobody', async () => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const { uuid } = await newMember(server, 'LINCOLN2026');
   await until(async () => (await keptCustomer(uuid)) !== '');
   await sql`update payment set saves_card = false, customer_id = '' where session_uuid = ${uuid}`.execute(
     server.deps.database,
@@ -116,8 +120,7 @@ for (const [name, fault] of [
   });
 
 test('a server that is killed before it wrote down the customer finds the same one', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   await until(async () => (await keptCustomer(uuid)) !== '');
   await sql`update payment set customer_id = '' where session_uuid = ${uuid}`.execute(server.deps.database);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
@@ -176,8 +179,7 @@ test('an intent for another card only, which a server that died never wrote down
 });
 
 test('an intent that another tab opened for another card in the same moment is not charged with the saved one', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { client, uuid, intentId } = await newMember(server);
   const { payments } = server.deps;
   const { createIntent } = payments;
   t.after(() => Object.assign(payments, { createIntent }));
@@ -198,8 +200,7 @@ test('an intent that another tab opened for another card in the same moment is n
 });
 
 test('a name that is longer than Stripe keeps is shortened', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026', {
     firstName: 'J'.repeat(200),
     lastName: 'R'.repeat(200),
   });

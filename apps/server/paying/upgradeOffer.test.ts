@@ -6,8 +6,9 @@ import { personId } from '../../../tests/harness/personId.ts';
 import { differencesOf, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   details,
+  newMember,
+  newOrder,
   openIntent,
-  orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
@@ -40,8 +41,7 @@ test('the offer names the processing fee with which the membership was sold, wha
 });
 
 test('the offer names its price and the card it would be charged to', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   // The join also has a cancelled payment. The offer must show the card of the payment that succeeded, not that of the cancelled
   // one.
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
@@ -57,7 +57,7 @@ test('the offer names its price and the card it would be charged to', async () =
 });
 
 test('only the browser that paid is offered an upgrade and may buy it', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const other = server.client();
   assert.equal((await other.call('getUpgradeDetails', { params: { uuid } })).status, 404);
   assert.equal((await charge(other, uuid, intentId)).status, 404);
@@ -65,8 +65,7 @@ test('only the browser that paid is offered an upgrade and may buy it', async ()
 });
 
 test('a card that was not kept is offered no upgrade', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await sql`update payment set saves_card = false where intent_id = ${intentId}`.execute(
     server.deps.database,
   );
@@ -77,8 +76,7 @@ test('a card that was not kept is offered no upgrade', async () => {
 });
 
 test('half an hour after paying the offer is closed', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const isOffered = async (minutes: number) => {
     await sql`update join_session set paid_at = now() - make_interval(mins => ${minutes}::int) where uuid = ${uuid}`.execute(
       server.deps.database,
@@ -90,17 +88,18 @@ test('half an hour after paying the offer is closed', async () => {
 });
 
 test('an upgrade is only offered while the membership that this join bought is active', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-  await server.deps.database
-    .updateTable('membership')
-    .set({ standing: 'refunded' })
-    .where('session_uuid', '=', uuid)
-    .execute();
-  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
-  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
-  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  for (const standing of ['disputed', 'refunded'] as const) {
+    await server.deps.database
+      .updateTable('membership')
+      .set({ standing })
+      .where('session_uuid', '=', uuid)
+      .execute();
+    const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+    assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
+    assert.equal((await charge(client, uuid, intentId)).status, 409);
+  }
   // The card form was opened before the membership was refunded. A payment by this form must now be refunded.
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
@@ -114,25 +113,10 @@ test('an upgrade that a contact kept is not offered with the membership that the
   const kept = await paidJoin(server, first, 'HONOR104');
   assert.equal((await charge(first, kept.uuid, kept.intentId)).data.status, 'succeeded');
   await refundJoin(server.deps, kept.uuid, membershipOnly);
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR104');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR104');
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.equal(data.isEligibleForUpgrade, false);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-});
-
-test('an upgrade of a membership that is disputed is not offered', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await server.deps.database
-    .updateTable('membership')
-    .set({ standing: 'disputed' })
-    .where('session_uuid', '=', uuid)
-    .execute();
-  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
-  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
-  assert.equal((await charge(client, uuid, intentId)).status, 409);
-  assert.deepEqual(await chargesOf(server, uuid), []);
 });
 
 test('a self-nominator is sent to the transcript after the upgrade', async () => {
@@ -200,8 +184,7 @@ test('an upgrade that goes back leaves a member whom HubSpot knows a member', as
 });
 
 test('an upgrade whose membership goes back while it is charged is told as one that goes back, now and later', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   beforeStripe(server, t, 'confirmWithSavedCard', () => refundPayment(server.deps, intentId));
   const { data } = await charge(client, uuid, intentId);
   assert.deepEqual([data.status, /Your payment goes back in full\.$/.test(data.message!)], ['failed', true]);
@@ -211,8 +194,7 @@ test('an upgrade whose membership goes back while it is charged is told as one t
 });
 
 test('Skip is honored: the offer does not come back and nothing can be charged', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   const { status, message } = await charge(client, uuid, intentId);
@@ -222,8 +204,7 @@ test('Skip is honored: the offer does not come back and nothing can be charged',
 });
 
 test('Skip of an order that is not paid is refused, and the upgrade is offered once it is', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
   assert.deepEqual([skipped.status, skipped.goOn], [409, '/registration/checkout']);
   await payOrder(server, client, uuid);
@@ -232,8 +213,7 @@ test('Skip of an order that is not paid is refused, and the upgrade is offered o
 });
 
 test('Skip cancels an intent whose card form is still open in another tab', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
   await client.call('skipUpgrade', { params: { uuid }, body: {} });
   assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
@@ -242,8 +222,7 @@ test('Skip cancels an intent whose card form is still open in another tab', asyn
 });
 
 test('Skip cancels the intent that is open, whatever became of an earlier one', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const open = async () => idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   await cancelIntent(server.deps, await open());
   const later = await open();
@@ -256,8 +235,7 @@ test('Skip cancels the intent that is open, whatever became of an earlier one', 
 });
 
 test('Skip that finds the upgrade paid in that moment confirms it', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
   await payByCard(server, idOf(clientSecret));
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
@@ -270,8 +248,7 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
 });
 
 test('Skip cancels an intent that another tab opens in that moment', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const id = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   const write = (database: Kysely<Tables>, status: 'open' | 'canceled') =>
     database.updateTable('payment').set({ status }).where('intent_id', '=', id).execute();
@@ -291,8 +268,7 @@ test('Skip cancels an intent that another tab opens in that moment', async () =>
 });
 
 test('Skip that is being written lets no intent be opened beside it', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { pressed } = await server.deps.database.transaction().execute(async (trx) => {
     await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(trx);
     const pressed = charge(client, uuid, intentId);
@@ -305,8 +281,7 @@ test('Skip that is being written lets no intent be opened beside it', async () =
 
 for (const moment of ['createIntent', 'confirmWithSavedCard'] as const)
   test(`Skip pressed while Upgrade Now is under way charges nothing: before ${moment}`, async (t) => {
-    const client = server.client();
-    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
     beforeStripe(server, t, moment, () => client.call('skipUpgrade', { params: { uuid }, body: {} }));
     const pressed = await charge(client, uuid, intentId);
     assert.deepEqual([pressed.status, pressed.goOn], [409, '/registration/congratulations']);

@@ -4,9 +4,10 @@ import Stripe from 'stripe';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
+  newIntent,
+  newMember,
   openIntent,
   orderingJoin,
-  paidJoin,
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
@@ -47,9 +48,7 @@ const eventAbout = async (type: string, intentId: string) => {
 };
 
 test('return page, webhook and a repeat confirm once, in whatever order and at once', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   const event = await eventAbout('payment_intent.succeeded', intent.id);
@@ -67,9 +66,7 @@ test('return page, webhook and a repeat confirm once, in whatever order and at o
 });
 
 test('a webhook needs a signature that holds, and events of others are none of our business', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { uuid, intent } = await newIntent(server);
   const event = await eventAbout('payment_intent.succeeded', intent.id);
   assert.equal((await webhook(event, 'whsec_forged')).status, 400);
   assert.equal(
@@ -94,9 +91,7 @@ test('a webhook caught on its way and sent again later than five minutes is refu
 });
 
 test('a webhook whose work fails answers 5xx, so that Stripe tries again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const intent = await openIntent(client, uuid);
+  const { client, uuid, intent } = await newIntent(server);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   const event = await eventAbout('payment_intent.succeeded', intent.id);
@@ -116,7 +111,7 @@ test('a webhook whose work fails answers 5xx, so that Stripe tries again', async
 
 for (const type of webhookEvents.filter((event) => /refund|dispute/.test(event)))
   test(`${type} alone tells how much of a payment has gone back, or is disputed`, async () => {
-    const { uuid, intentId } = await paidJoin(server, server.client());
+    const { uuid, intentId } = await newMember(server);
     const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
     const isDispute = type.includes('dispute');
     if (isDispute) await server.stripeControl('disputes', { charge: body.latest_charge });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { asTold } from '../../../../tests/harness/refunds.ts';
-import { membershipsOf, noticesOf } from '../../../../tests/harness/rows.ts';
+import { asTold, chargeOf } from '../../../../tests/harness/refunds.ts';
+import { membershipsOf, noticesOf, paymentRow } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
+import { newMember, openIntent, orderingJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../../tests/harness/testServer.ts';
+import { charge } from '../../../../tests/harness/upgrades.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { parcelOf } from '../../membership/orders.ts';
 import { confirmPayment } from '../confirmPayment.ts';
@@ -50,7 +51,7 @@ const differences = async () =>
 
 /** Buys the upgrade of a paid join with the saved card. Returns its payment intent's id. */
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   return (
     await server.deps.database
       .selectFrom('payment')
@@ -115,7 +116,7 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
 });
 
 test('refund assign refuses what it does not understand, and refunds that were made here', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { uuid, intentId } = await newMember(server);
   await run(t, 'refund', uuid);
   const { uuid: ours } = await server.deps.database
     .selectFrom('refund')
@@ -190,8 +191,7 @@ test('the whole of a payment, as Radar gives back what is fraud, ends the member
  * id of the dispute.
  */
 async function loses(intentId: string, amount?: number): Promise<string> {
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, amount });
+  const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId), amount });
   await followPayment(server.deps, intentId);
   await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
@@ -234,11 +234,7 @@ for (const amount of [undefined, 7700])
     );
     const told = (await noticesOf(server, uuid)).filter((text) => text.includes('was lost by a dispute'));
     assert.deepEqual(told, [`$65.00 of payment ${intentId} was lost by a dispute, for Membership.`]);
-    const { refunded_cents } = await server.deps.database
-      .selectFrom('payment')
-      .select('refunded_cents')
-      .where('intent_id', '=', intentId)
-      .executeTakeFirstOrThrow();
+    const { refunded_cents } = await paymentRow(server, intentId);
     assert.equal(refunded_cents, 1200, 'as Stripe counts');
   });
 
@@ -248,8 +244,10 @@ test('a dispute that was prevented has taken what Stripe says that it took, mayb
     [true, 'active'],
   ] as const) {
     const { uuid, intentId } = await withItems();
-    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-    const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, isInquiry });
+    const { id } = await server.stripeControl('disputes', {
+      charge: await chargeOf(server, intentId),
+      isInquiry,
+    });
     await server.stripeControl(`disputes/${id}/close`, { status: 'prevented' });
     await followPayment(server.deps, intentId);
     assert.deepEqual([await standings(uuid), await differences()], [[standing], []]);
@@ -293,8 +291,7 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
     const upgrade = await upgraded(client, uuid, intentId);
     if (how === 'refund') await inDashboard(intentId);
     else {
-      const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-      const dispute = await server.stripeControl('disputes', { charge: body.latest_charge });
+      const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
       await followPayment(server.deps, intentId);
       assert.deepEqual(await differences(), [], 'still held while the dispute is open');
       await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
@@ -332,7 +329,7 @@ test('a membership that is refunded with its upgrade tells staff of no upgrade l
 });
 
 test('an upgrade that was bought by a join of its own does not outlive the membership of its contact unseen', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await newMember(server, 'HONOR101');
   const other = await withItems();
   const upgrade = await upgraded(other.client, other.uuid, other.intentId);
   // Turns the upgrade into an upgrade by link, in a join of its own.
@@ -349,8 +346,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
 });
 
 test('an upgrade whose holder has joined anew is left behind no more', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR102');
   await upgraded(client, uuid, intentId);
   await inDashboard(intentId);
   const alone = async () =>
@@ -358,14 +354,14 @@ test('an upgrade whose holder has joined anew is left behind no more', async () 
       subject === uuid ? [kind] : [],
     );
   assert.deepEqual(await alone(), ['upgrade_alone']);
-  await paidJoin(server, server.client(), 'HONOR102');
+  await newMember(server, 'HONOR102');
   assert.deepEqual(await alone(), []);
 });
 
 test('a refund of a payment that bought nothing is for none of its lines, whatever staff say', async (t) => {
   const client = server.client();
   const { id } = await openIntent(client, await orderingJoin(client, 'HONOR103'));
-  await paidJoin(server, server.client(), 'HONOR103');
+  await newMember(server, 'HONOR103');
   await payByCard(server, id);
   await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 3 });
   assert.equal(await confirmPayment(server.deps, id), 'refunded');

@@ -8,13 +8,15 @@ import {
   everything,
   failRefund,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
+  settleRefund,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
+import { newMember, newOrder, openIntent, payByCard, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../confirmPayment.ts';
@@ -28,9 +30,9 @@ const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
   const person = { personalEmail: 'comes.back@example.com' };
-  const first = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const first = await newMember(server, 'LINCOLN2026', person);
   await refundJoin(server.deps, first.uuid, everything);
-  const second = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const second = await newMember(server, 'LINCOLN2026', person);
   await failRefund(server, first.intentId);
   const standings = [...(await standingsOf(server, first.uuid)), ...(await standingsOf(server, second.uuid))];
   assert.deepEqual(
@@ -45,9 +47,7 @@ test('staff are told of one person who has paid twice also when the first member
 });
 
 test('staff are told of each refund that fails, also when it is given again and fails again on the same day', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', {
-    personalEmail: 'failed@example.com',
-  });
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', { personalEmail: 'failed@example.com' });
   for (let time = 1; time <= 2; time++) {
     await refundJoin(server.deps, uuid, membershipOnly);
     assert.deepEqual(
@@ -75,12 +75,11 @@ test('staff are told of each refund that fails, also when it is given again and 
 async function joinedAnew(code: string) {
   await newContact(server, `${code.toLowerCase()}@example.com`, { invitation_code: code });
   const person = { personalEmail: `${code.toLowerCase()}@example.com` };
-  const client = server.client();
-  const uuid = await orderingJoin(client, code, person);
+  const { client, uuid } = await newOrder(server, code, person);
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
   const { intentId } = await payOrder(server, client, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
-  await paidJoin(server, server.client(), code, person);
+  await newMember(server, code, person);
   await failRefund(server, intentId);
   return { uuid, intentId };
 }
@@ -112,14 +111,6 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
   }
 });
 
-/** Makes the pending refund of a payment end with this status at Stripe. */
-async function endRefund(intentId: string, status: 'failed' | 'canceled'): Promise<void> {
-  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-  const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-  await server.stripeControl(`refunds/${id}/settle`, { status });
-  await followPayment(server.deps, intentId);
-}
-
 for (const status of ['failed', 'canceled'] as const)
   test(`staff hear of a refund of a pin that was decided, was on its way, and is ${status} at Stripe`, async () => {
     const { uuid, intentId } = await undergraduate(server);
@@ -130,7 +121,7 @@ for (const status of ['failed', 'canceled'] as const)
       (await refundsOf(server, intentId)).map((refund) => refund.status),
       ['pending'],
     );
-    await endRefund(intentId, status);
+    await settleRefund(server, intentId, status);
     assert.deepEqual(
       (await refundsOf(server, intentId)).map((refund) => refund.status),
       [status],
@@ -157,9 +148,9 @@ test('staff are not told to decide a refund again that failed because the card i
 });
 
 test('of a join whose second payment came back from the bank, refund does not say that nothing was paid', async (t) => {
-  const uuid = await orderingJoin(server.client(), 'HONOR104');
+  const { uuid } = await newOrder(server, 'HONOR104');
   const { id } = await openIntent(server.client(), uuid);
-  await paidJoin(server, server.client(), 'HONOR104');
+  await newMember(server, 'HONOR104');
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   await failRefund(server, id);
@@ -229,8 +220,7 @@ test('the command of a dropped refund of the rest gives back what is still left 
   await server.stripeControl('refunds', { answer: 'refused' });
   await runCommand(t, server, 'refund', [intentId]);
   await server.stripeControl('refunds', { answer: 'succeeded' });
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 100);
   const { code, out } = await runCommand(t, server, 'refund', await refundArgs(uuid, 'is not made'));
   assert.equal(code, 0, out);
   assert.deepEqual(await atStripe(server, intentId), [1600, 100, 9000]);

@@ -9,12 +9,13 @@ import {
   differencesOf,
   failRefund,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../../tests/harness/rows.ts';
-import { paidJoin } from '../../../../tests/harness/steps.ts';
+import { noticesOf, paymentRow } from '../../../../tests/harness/rows.ts';
+import { newMember } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { charge, upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
 import { handleEvent } from '../handleEvent.ts';
@@ -39,18 +40,16 @@ async function membershipAtHubspot(contactId: string): Promise<(string | null | 
 
 test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
   const person = { firstName: 'Amélie', lastName: 'Tremblay', personalEmail: 'amelie.tremblay@example.com' };
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102', person);
+  const { uuid, intentId } = await newMember(server, 'HONOR102', person);
   assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 1000);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   const [unassigned] = await noticesOf(server, uuid);
   assert.match(
     unassigned!,
     /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
   );
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await noticesOf(server, uuid), [
@@ -60,7 +59,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `The membership paid for by ${intentId} has ended: its money goes back.`,
   ]);
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
-  const anew = await paidJoin(server, server.client(), 'HONOR102');
+  const anew = await newMember(server, 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
   // The refund of the first membership now fails, so its money is not refunded. Even so, only one of the two memberships may be
   // held.
@@ -85,7 +84,7 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
     ['104', 'lost', 'charged_back'],
   ] as const) {
     const code = `HONOR${contactId}`;
-    const { uuid, intentId } = await paidJoin(server, server.client(), code);
+    const { uuid, intentId } = await newMember(server, code);
     const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
     await followPayment(server.deps, intentId);
     assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'disputed' }]);
@@ -103,7 +102,7 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
 });
 
 test('a dispute that is lost, then not lost, and lost after all takes the money', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   const { payments } = server.deps;
@@ -124,7 +123,7 @@ test('a dispute that is lost, then not lost, and lost after all takes the money'
 });
 
 test('a lost dispute has taken what Stripe says last that it took', async () => {
-  const { intentId } = await paidJoin(server, server.client());
+  const { intentId } = await newMember(server);
   for (const amountCents of [6500, 5000]) {
     const lost = [{ id: `du_of_${intentId}`, amountCents }];
     const moneyBack = async () => ({ refunds: [], dispute: 'lost' as const, lost });
@@ -137,7 +136,7 @@ test('a lost dispute has taken what Stripe says last that it took', async () => 
 });
 
 test('an inquiry of the bank takes no money: the membership stays as it is, and can be refunded', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const charge = await chargeOf(server, intentId);
   const inquiry = await server.stripeControl('disputes', { charge, isInquiry: true });
   await followPayment(server.deps, intentId);
@@ -150,24 +149,8 @@ test('an inquiry of the bank takes no money: the membership stays as it is, and 
   assert.deepEqual(await differencesOf(server, intentId), []);
 });
 
-test('an inquiry that escalates takes the money as any dispute does', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  const charge = await chargeOf(server, intentId);
-  const inquiry = await server.stripeControl('disputes', { charge, isInquiry: true });
-  await followPayment(server.deps, intentId);
-  for (const [change, standing] of [
-    ['escalate', 'disputed'],
-    ['close', 'charged_back'],
-  ] as const) {
-    await server.stripeControl(`disputes/${inquiry.id}/${change}`, { status: 'lost' });
-    await followPayment(server.deps, intentId);
-    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
-  }
-  assert.deepEqual(await differencesOf(server, intentId), []);
-});
-
 test('of several disputes over one payment each counts for what it took', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const charge = await chargeOf(server, intentId);
   const first = await server.stripeControl('disputes', { charge, amount: 2000 });
   const second = await server.stripeControl('disputes', { charge, amount: 4500 });
@@ -185,7 +168,7 @@ test('of several disputes over one payment each counts for what it took', async 
 });
 
 test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await refundJoin(server.deps, uuid, membershipOnly);
   const { payments } = server.deps;
   const { refunds } = await payments.moneyBack(intentId);
@@ -209,7 +192,7 @@ test('a refund that fails at the bank after all gives the membership back, and s
 });
 
 test('a refund from outside that failed before we heard of it gave nothing back, and staff hear of none', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const before = await noticesOf(server, uuid);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   const { payments } = server.deps;
@@ -228,7 +211,7 @@ test('a refund from outside that failed before we heard of it gave nothing back,
 });
 
 test('a refund from outside that failed before we heard of it leaves a refund that is due as it was', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('refunds', { answer: 'refused' });
   await refundJoin(server.deps, uuid, membershipOnly);
   await server.stripeControl('refunds', { answer: 'succeeded' });
@@ -239,7 +222,7 @@ test('a refund from outside that failed before we heard of it leaves a refund th
 });
 
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   // The first call reads from Stripe before the refund is made. It writes only after the second call has written.
   let goOn = () => {};
@@ -259,15 +242,10 @@ test('two reports at once: an older answer of Stripe does not overwrite a newer 
     },
   };
   const first = followPayment(slow, intentId);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId);
   goOn();
   await first;
-  const { refunded_cents } = await server.deps.database
-    .selectFrom('payment')
-    .select('refunded_cents')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { refunded_cents } = await paymentRow(server, intentId);
   assert.deepEqual(
     [refunded_cents, (await standingsOf(server, uuid))[0]?.standing, asked],
     [6500, 'refunded', 2],
@@ -275,7 +253,7 @@ test('two reports at once: an older answer of Stripe does not overwrite a newer 
 });
 
 test('an event is acted on once, and one about somebody else not at all', async () => {
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   const about = { intentId, metadata: {}, failedChargeId: null };
   const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), ...about };
@@ -298,7 +276,7 @@ test('an event is acted on once, and one about somebody else not at all', async 
 
 for (const answer of ['pending', 'requires_action'])
   test(`a refund that is ${answer} at Stripe has gone as far as we are concerned, until it fails`, async () => {
-    const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+    const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
     await server.stripeControl('refunds', { answer });
     await refundJoin(server.deps, uuid, membershipOnly);
     await server.stripeControl('refunds', { answer: 'succeeded' });
@@ -311,16 +289,13 @@ for (const answer of ['pending', 'requires_action'])
       (await differencesOf(server, intentId)).map(({ kind }) => kind),
       answer === 'pending' ? ['refund_waits'] : [],
     );
-    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
-    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
-    await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
-    await followPayment(server.deps, intentId);
+    await failRefund(server, intentId);
     assert.deepEqual(await state(), ['failed', 'active']);
     assert.deepEqual(await differencesOf(server, intentId), []);
   });
 
 test('a refund that waits is ended by a dispute; won, the membership is there again and can be refunded', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('refunds', { answer: 'pending' });
   await refundJoin(server.deps, uuid, membershipOnly);
   await server.stripeControl('refunds', { answer: 'succeeded' });
@@ -352,10 +327,7 @@ test('a refund that waits is ended by a dispute; won, the membership is there ag
 
 test('who paid and is held for review is a member; given back as fraud, the membership ends', async () => {
   await server.stripeControl('reviews', { hold: true });
-  const [good, bad] = [
-    await paidJoin(server, server.client(), 'LINCOLN2026'),
-    await paidJoin(server, server.client(), 'LINCOLN2026'),
-  ];
+  const [good, bad] = [await newMember(server, 'LINCOLN2026'), await newMember(server, 'LINCOLN2026')];
   await server.stripeControl('reviews', { hold: false });
   const reviewOf = async (intentId: string) =>
     (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.review as unknown as string;
@@ -373,8 +345,7 @@ test('who paid and is held for review is a member; given back as fraud, the memb
 
 test('a membership that a dashboard refund less the fee has ended stays ended when the society changes its fee', async (t) => {
   const { uuid, intentId } = await undergraduate(server);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9000' });
-  await followPayment(server.deps, intentId);
+  await refundInDashboard(server, intentId, 9000);
   assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
   changeSociety(t, server, (source) => source.replace(/processingFee: "5.00"/, 'processingFee: "10.00"'));
   await followPayment(server.deps, intentId);
@@ -382,10 +353,7 @@ test('a membership that a dashboard refund less the fee has ended stays ended wh
 });
 
 test('a refund that is due is replaced by none that came to nothing, and is not made beside one of another amount', async (t) => {
-  const [{ intentId }, other] = [
-    await paidJoin(server, server.client()),
-    await paidJoin(server, server.client()),
-  ];
+  const [{ intentId }, other] = [await newMember(server), await newMember(server)];
   for (const [of, amountCents] of [
     [intentId, 6500],
     [other.intentId, 1000],
@@ -424,8 +392,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
 });
 
 test('an upgrade whose refund fails at the bank after all is held again beside its membership', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR103');
+  const { client, uuid, intentId } = await newMember(server, 'HONOR103');
   const charged = await charge(client, uuid, intentId);
   assert.equal(charged.data.status, 'succeeded');
   const upgrade = await upgradeIntentOf(server, uuid);

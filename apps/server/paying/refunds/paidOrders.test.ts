@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openIntent, orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
+import { newOrder, openIntent, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { readLedger } from '../../books/readLedger.ts';
 import { readDelivery } from '../../crm/deliveries.ts';
@@ -15,8 +15,7 @@ const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const donation = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 
 test('an order is read as it was paid, and once, whatever was offered to be paid before', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   const params = { uuid };
   for (const productUuid of [lapelPin, donation]) {
     await client.call('setSessionProduct', { params, body: { productUuid } });

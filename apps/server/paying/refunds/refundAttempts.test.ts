@@ -13,8 +13,9 @@ import {
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
-import { orderingJoin, paidJoin, payOrder } from '../../../../tests/harness/steps.ts';
+import { newMember, newOrder, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { charge } from '../../../../tests/harness/upgrades.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { sweepRefunds } from '../../books/sweep.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
@@ -35,7 +36,7 @@ const anHourLater = () =>
   );
 
 test('a refund that Stripe does not make for now stays due, is tried ever later, and is made when it can be; staff see the reason among the differences', async () => {
-  const first = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const first = await newMember(server, 'LINCOLN2026');
   const second = await undergraduate(server);
   await server.stripeControl('refunds', { answer: 'refused' });
   const { notes } = await refundJoin(server.deps, first.uuid, membershipOnly);
@@ -79,7 +80,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
 });
 
 test('a refund that Stripe holds back until its balance suffices is in reconcile until it is sent', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('refunds', { answer: 'pending' });
   const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
   await server.stripeControl('refunds', { answer: 'succeeded' });
@@ -100,7 +101,7 @@ test('a refund that Stripe holds back until its balance suffices is in reconcile
 });
 
 test("a refund of the dashboard's that waits for the balance is there, too", async () => {
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('refunds', { answer: 'pending' });
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   await server.stripeControl('refunds', { answer: 'succeeded' });
@@ -113,7 +114,7 @@ test("a refund of the dashboard's that waits for the balance is there, too", asy
 });
 
 test('a refund that has waited for weeks is still tried every six hours', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('refunds', { answer: 'refused' });
   await refundJoin(server.deps, uuid, membershipOnly);
   await sql`update refund set attempts = 60, next_try_at = now() where intent_id = ${intentId}`.execute(
@@ -130,7 +131,7 @@ test('a refund that has waited for weeks is still tried every six hours', async 
 });
 
 test('an error that Stripe keeps under a key delays a refund no longer than it lasts', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const keys: string[] = [];
   const { payments } = server.deps;
   const deps = {
@@ -151,7 +152,7 @@ test('an error that Stripe keeps under a key delays a refund no longer than it l
 });
 
 test('a refund for which Stripe could not be reached is asked for again under its key, which makes it once', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   const refund = payments.refund.bind(payments);
   const keys: string[] = [];
@@ -168,9 +169,8 @@ test('a refund for which Stripe could not be reached is asked for again under it
 });
 
 test('what is disputed stays, and what is not goes back, each payment by itself', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
+  await charge(client, uuid, intentId);
   await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
   await assert.rejects(refundPayment(server.deps, intentId), /is disputed: its bank has the money/);
   const { refunds, disputed, notes } = await refundJoin(server.deps, uuid, {
@@ -188,8 +188,7 @@ test('what is disputed stays, and what is not goes back, each payment by itself'
 
 /** Makes a paid join with a framed certificate: $144.00, of which the membership is $65.00. */
 async function withCertificate() {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
+  const { client, uuid } = await newOrder(server);
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: framedCertificate } });
   return payOrder(server, client, uuid);
 }
@@ -282,7 +281,7 @@ test('one that was made in the dashboard while Stripe refused it is no refusal',
 });
 
 test('one of a payment that Stripe has no more stays due, and says so', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const unknown = t.mock.method(server.deps.payments, 'refund', async () => {
     throw new RefundRefused('No such payment_intent.', { isFinal: false, cause: null });
   });
@@ -350,7 +349,7 @@ test('a refund of a part that Stripe made, and whose answer was an error, is mad
 });
 
 test('a failure of our own database says nothing of the payment that staff refund', async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026', {
     personalEmail: 'own.database@example.com',
   });
   const fails = () => {
@@ -365,7 +364,7 @@ test('a failure of our own database says nothing of the payment that staff refun
 });
 
 test('all that is left of a payment ends its membership when it is decided, though Stripe is down', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
   await assert.rejects(refundPayment(server.deps, intentId), ProviderFailed);
   await server.stripeFault(null);

@@ -3,25 +3,29 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
+import { waiting } from '../../../../tests/harness/locks.ts';
 import {
   atStripe,
   chargeOf,
   everything,
   membershipOnly,
+  refundInDashboard,
   refundsOf,
   standingsOf,
   undergraduate,
 } from '../../../../tests/harness/refunds.ts';
-import { noticesOf } from '../../../../tests/harness/rows.ts';
-import { orderingJoin, paidJoin, reportPayment } from '../../../../tests/harness/steps.ts';
+import { noticesOf, paymentRow } from '../../../../tests/harness/rows.ts';
+import { newMember, newOrder, reportPayment } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
-import { upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
+import { until } from '../../../../tests/harness/until.ts';
+import { charge, upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { RefundRefused } from '../../providers/stripe/failures.ts';
 import { confirmPayment } from '../confirmPayment.ts';
+import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
-import { giveBack } from './giveBack.ts';
-import { NotRefundable, refundJoin } from './refundJoin.ts';
+import { giveBack, promiseRefund } from './giveBack.ts';
+import { lockPaid, NotRefundable, refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
 
@@ -47,16 +51,9 @@ test('the fee is not taken from a pin when the membership has gone back in full 
 
 test('across both payments: the membership, the upgrade and the items, each only when asked for', async () => {
   const { client, uuid, intentId } = await undergraduate(server);
-  const { client_secret: clientSecret } = await server.deps.database
-    .selectFrom('payment')
-    .select('client_secret')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
+  const { client_secret: clientSecret } = await paymentRow(server, intentId);
   await reportPayment(client, uuid, { id: intentId, clientSecret });
-  const charged = await client.call('createUpgradeCharge', {
-    params: { uuid },
-    body: { paymentIntent: intentId },
-  });
+  const charged = await charge(client, uuid, intentId);
   assert.equal(charged.data.status, 'succeeded');
   const upgrade = await upgradeIntentOf(server, uuid);
   const trial = await refundJoin(server.deps, uuid, everything, { isTrial: true });
@@ -83,7 +80,7 @@ test('across both payments: the membership, the upgrade and the items, each only
 });
 
 test('a join that is not paid, or not known, has nothing to refund', async () => {
-  const uuid = await orderingJoin(server.client());
+  const { uuid } = await newOrder(server);
   await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), NotRefundable);
   await assert.rejects(
     refundJoin(server.deps, '00000000-0000-4000-8000-000000000000', membershipOnly),
@@ -92,7 +89,7 @@ test('a join that is not paid, or not known, has nothing to refund', async () =>
 });
 
 test('while Stripe is down the refund is decided and the membership ends; the money follows when Stripe is back', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
   await assert.rejects(refundJoin(server.deps, uuid, membershipOnly));
   await server.stripeFault(null);
@@ -125,7 +122,7 @@ test('a refund that Stripe made before the server died is not made again, even w
 });
 
 test('a refund that Stripe refuses for good is failed: the membership follows its money, and staff are told', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await newMember(server, 'LINCOLN2026');
   const { payments } = server.deps;
   // A dispute is opened after the refund was decided and before Stripe makes it.
   const deps = {
@@ -150,10 +147,9 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 });
 
 test('an upgrade that is paid late, when its membership has been refunded, goes back', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   await server.stripeControl('processing', { hold: true });
-  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await charge(client, uuid, intentId);
   await server.stripeControl('processing', { hold: false });
   const upgrade = await upgradeIntentOf(server, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
@@ -228,7 +224,7 @@ test('while Stripe does not say what has gone back, nothing is planned, in a tri
 });
 
 test('Stripe refuses a refund for good when the charge has nothing left for it, and only then', async () => {
-  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { intentId } = await newMember(server, 'LINCOLN2026');
   const isFinal = async (amountCents: number) => {
     const refund = server.deps.payments.refund({
       intentId,
@@ -251,4 +247,67 @@ test('Stripe refuses a refund for good when the charge has nothing left for it, 
   assert.equal(await isFinal(6500), null);
   assert.equal(await isFinal(6500), true, 'refunded already');
   await followPayment(server.deps, intentId);
+});
+
+for (const [what, write] of [
+  ['what Stripe tells of a payment', ({ intentId }) => followPayment(server.deps, intentId)],
+  ['a refund that staff ask for', ({ uuid }) => refundJoin(server.deps, uuid, membershipOnly)],
+  ['what staff say a refund was for', ({ refund }) => sayWhatFor(server.deps, refund, 'none')],
+] as const satisfies [
+  string,
+  (join: { uuid: string; intentId: string; refund: string }) => Promise<unknown>,
+][])
+  test(`${what} waits for its join before it touches the payment`, async () => {
+    const { uuid, intentId } = await newMember(server);
+    const refund = await refundInDashboard(server, intentId, 1000);
+    // Waits until the return page's background work has recorded the customer of the saved card. That work locks the payment for
+    // a moment.
+    const customer = server.deps.database
+      .selectFrom('payment')
+      .select('customer_id')
+      .where('intent_id', '=', intentId);
+    await until(async () => (await customer.executeTakeFirstOrThrow()).customer_id !== '');
+    const { late } = await server.deps.database.transaction().execute(async (trx) => {
+      await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forNoKeyUpdate().execute();
+      const late = write({ uuid, intentId, refund });
+      await waiting(trx, 1);
+      const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
+      assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
+      // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
+      return { late };
+    });
+    await late;
+  });
+
+test('a refund is planned from what stands once the join is locked', async () => {
+  const { uuid, intentId } = await newMember(server);
+  const { read } = await server.deps.database.transaction().execute(async (trx) => {
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+    const read = server.deps.database.transaction().execute((later) => lockPaid(server.deps, later, [uuid]));
+    await waiting(trx, 1);
+    await promiseRefund(trx, { intentId, amountCents: 6500, reason: 'requested' });
+    return { read };
+  });
+  const { orders } = await read;
+  assert.deepEqual(
+    orders.flatMap(({ refunds }) => refunds.map(({ amountCents }) => amountCents)),
+    [6500],
+  );
+});
+
+test('the joins of one payer are locked in one order, whichever of them has changed', async () => {
+  const person = { personalEmail: 'locked.in.order@example.com' };
+  const joins = [];
+  for (let n = 0; n < 2; n++) joins.push(await newMember(server, 'LINCOLN2026', person));
+  const [first, second] = joins.sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
+  const { late } = await server.deps.database.transaction().execute(async (trx) => {
+    const lock = (uuid: string) =>
+      trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate();
+    await lock(first!.uuid).execute();
+    const late = followPayment(server.deps, second!.intentId);
+    await waiting(trx, 1);
+    assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
+    return { late };
+  });
+  await late;
 });

@@ -3,15 +3,14 @@ import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver, newContact } from '../../../../tests/harness/deliver.ts';
 import { proveByCode } from '../../../../tests/harness/joinCalls.ts';
 import { personId } from '../../../../tests/harness/personId.ts';
-import { atStripe, everything, standingsOf } from '../../../../tests/harness/refunds.ts';
+import { atStripe, everything, refundInDashboard, standingsOf } from '../../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
-import { openIntent, paidJoin, payByCard } from '../../../../tests/harness/steps.ts';
+import { newMember, openIntent, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { confirmPayment } from '../confirmPayment.ts';
-import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
@@ -24,7 +23,7 @@ const UNDERGRADUATE_UPGRADE = 11;
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('an upgrade by link goes back whole, by --upgrade and not as a membership', async (t) => {
-  await paidJoin(server, server.client(), 'HONOR101');
+  await newMember(server, 'HONOR101');
   const { uuid, intentId } = await upgradeByLink(server, '101', {
     productId: UNDERGRADUATE_UPGRADE,
     items: [PIN],
@@ -51,23 +50,22 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
 });
 
 test('a refund of an upgrade by link from the dashboard is read without a fee, and assigned to the upgrade', async (t) => {
-  await paidJoin(server, server.client(), 'HONOR102');
+  await newMember(server, 'HONOR102');
   const { uuid, intentId } = await upgradeByLink(server, '102', { productId: UNDERGRADUATE_UPGRADE });
   // $50.00 is the price of the upgrade less the processing fee of $5.00.
-  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
-  await followPayment(server.deps, intentId);
+  const refund = await refundInDashboard(server, intentId, 5000);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
-  const asMembership = await run(t, 'refund assign', body.id, '--membership');
+  const asMembership = await run(t, 'refund assign', refund, '--membership');
   assert.deepEqual(
     [asMembership.code, asMembership.out],
     [1, 'Nothing of that is in this payment, or it has gone back already.\n'],
   );
-  assert.equal((await run(t, 'refund assign', body.id, '--upgrade')).code, 0);
+  assert.equal((await run(t, 'refund assign', refund, '--upgrade')).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
 });
 
 test('a second payment for an upgrade by link is told as one for an upgrade', async () => {
-  await paidJoin(server, server.client(), 'HONOR103');
+  await newMember(server, 'HONOR103');
   const client = server.client();
   const body = { hubspotContactId: '103', mainProductId: 10 };
   const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
@@ -100,7 +98,7 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
 test('a contact whom a school join has made a member in HubSpot is sold no upgrade by a link, which is for members', async () => {
   const personalEmail = 'school.then.link@example.com';
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
-  await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await newMember(server, 'LINCOLN2026', { personalEmail });
   await deliver(server);
   assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
   await server.deps.contacts.refresh(id);
@@ -118,9 +116,9 @@ test('an upgrade that a link sold stays on a membership of its contact when a sc
     .insertInto('invitation')
     .values({ code: 'OWNBASE', person_id: personId(id) })
     .execute();
-  const own = await paidJoin(server, server.client(), 'OWNBASE', { personalEmail });
+  const own = await newMember(server, 'OWNBASE', { personalEmail });
   await deliver(server);
-  const school = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const school = await newMember(server, 'LINCOLN2026', { personalEmail });
   await deliver(server);
   const upgrade = await upgradeByLink(server, id);
   await refundJoin(server.deps, school.uuid, everything);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
 import { askStripe } from './account.ts';
-import type { CallFailure } from './failures.ts';
+import { type CallFailure, RefundRefused } from './failures.ts';
 import { type PaymentProvider, stripeProvider } from './provider.ts';
 
 interface Raw {
@@ -15,6 +15,8 @@ interface Raw {
   headers?: Record<string, string>;
   /** Whether the server goes on sending single bytes after `body` and never ends the answer. */
   trickles?: boolean;
+  /** Whether the connection breaks instead of an answer. */
+  breaks?: boolean;
 }
 /** The answer that the test's server gives to every call. */
 let answer: Raw;
@@ -22,7 +24,8 @@ let asked = 0;
 const server = createServer((request, response) => {
   asked++;
   request.resume();
-  const { status, body, headers, trickles } = answer;
+  const { status, body, headers, trickles, breaks } = answer;
+  if (breaks) return request.destroy();
   response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_1', ...headers });
   if (!trickles) return response.end(body);
   response.write(body);
@@ -151,6 +154,80 @@ for (const [name, raw] of Object.entries(unreadable))
       );
     }
   });
+
+const SECRET = 'Stripe says something that is not for joiners.';
+/** An error as Stripe answers it. Its client does not try again. */
+const refusedBy = (status: number, error: object): Raw => ({
+  status,
+  body: JSON.stringify({ error: { type: 'invalid_request_error', message: SECRET, ...error } }),
+  headers: { 'stripe-should-retry': 'false' },
+});
+for (const [status, error, answered] of [
+  [400, { code: 'parameter_unknown', param: 'colour' }, 502],
+  [400, { param: 'description' }, 502],
+  [400, { type: 'idempotency_error' }, 502],
+  [401, { code: 'api_key_expired' }, 502],
+  [401, {}, 502],
+  [402, {}, 502],
+  [403, {}, 502],
+  [404, {}, 502],
+  [409, { code: 'lock_timeout' }, 503],
+  [429, { code: 'rate_limit' }, 503],
+  [500, { type: 'api_error' }, 503],
+  [503, { type: 'api_error' }, 503],
+] as [status: number, error: { type?: string; code?: string; param?: string }, answered: 502 | 503][])
+  test(`${status} ${JSON.stringify(error)}: every call is refused with ${answered} in our words, and told with its code and request id`, async () => {
+    answer = refusedBy(status, error);
+    for (const [call, make] of Object.entries(calls)) {
+      failures = [];
+      const refusal = await make().catch((cause: unknown) => cause);
+      // A refund is usually refused because of its payment, not because of our account. It then stays due, and is not told here.
+      const isOfRefund = call === 'refund' && answered === 502;
+      if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, call);
+      else {
+        assert.ok(refusal instanceof Refusal, `${call}: ${refusal}`);
+        assert.equal(refusal.status, answered, call);
+        assert.doesNotMatch(refusal.sentence, /Stripe/);
+      }
+      const { code = error.type ?? 'invalid_request_error', param = null } = error;
+      const kind = answered === 502 ? 'refusal' : 'outage';
+      const said = status === 401 || status === 403 ? SECRET : null;
+      const isSilent = isOfRefund && param === null && said === null;
+      assert.deepEqual(
+        failures,
+        isSilent ? [] : [{ call, status, code, param, requestId: 'req_1', kind, said }],
+        call,
+      );
+    }
+  });
+
+test('a card’s error in answer to a call that asks no bank is no decline: 502, and told', async () => {
+  answer = refusedBy(402, { type: 'card_error' });
+  for (const name of [
+    'createIntent',
+    'updateIntent',
+    'retrieveIntent',
+    'cancelIntent',
+    'moneyBack',
+  ] as const) {
+    failures = [];
+    await assert.rejects(calls[name](), { status: 502 }, name);
+    assert.deepEqual(
+      failures.map(({ status, code, kind }) => [status, code, kind]),
+      [[402, 'card_error', 'refusal']],
+      name,
+    );
+  }
+});
+
+test('a connection that breaks is an outage', async () => {
+  answer = { status: 0, body: '', breaks: true };
+  await assert.rejects(payments.retrieveIntent('pi_1'), { status: 503 });
+  assert.deepEqual(
+    failures.map(({ status, kind }) => [status, kind]),
+    [[null, 'outage']],
+  );
+});
 
 test('a body that never ends is given up when the time for a call is over', async () => {
   answer = { status: 200, body: '{"id":"pi_1",', trickles: true };
