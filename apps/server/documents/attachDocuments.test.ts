@@ -150,11 +150,7 @@ test('a document waits for the contact that its join creates', async () => {
   assert.equal(await attach(), 0);
   await deliver(server);
   assert.equal(await attach(), 1);
-  const { rows } = await sql<{ contact: string }>`
-    select coalesce(contact_id, found_contact_id) as contact from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await onceAttached(id, rows[0]!.contact);
+  await onceAttached(id, await contactOf(uuid));
 });
 
 const FILES = '/files/2026-09/files';
