@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { deliver } from '../../tests/harness/deliver.ts';
+import { contactIdOf, deliver } from '../../tests/harness/deliver.ts';
 import { personId } from '../../tests/harness/personId.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../tests/harness/steps.ts';
@@ -52,11 +52,7 @@ test('a join is found by the id of the contact that it created in HubSpot', asyn
   const { client, uuid } = await order(person);
   await payOrder(server, client, uuid);
   await deliver(server);
-  const { rows } = await sql<{ id: string }>`
-    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid} and made_contact`.execute(
-    server.deps.database,
-  );
-  const { out } = await find(t, rows[0]!.id);
+  const { out } = await find(t, await contactIdOf(server, uuid));
   assert.match(out, new RegExp(`^${uuid} .* Created `, 'm'));
 });
 
@@ -101,6 +97,7 @@ test('what was bought is shown line by line, with what went back of each', async
       .values({ intent_id: intentId, amount_cents: 6500, reason: 'requested', status, lines })
       .execute();
   await runCommand(t, server, 'refund', [uuid, '--items', '30', '--no-membership']);
+  for (const text of [intentId, uuid]) assert.match((await find(t, text)).out, new RegExp(`^${uuid}`, 'm'));
   const { out } = await find(t, 'byline');
   const [head, payment, ...shown] = out.trimEnd().split('\n');
   assert.match(head!, /Line\[2J Byline {2}high-school {2}paid$/);

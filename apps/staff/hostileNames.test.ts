@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { identityMetadata } from '#core/intentText.ts';
 import { letterKinds } from '#core/letterKinds.ts';
-import { deliver, setDelivery } from '../../tests/harness/deliver.ts';
+import { atHubspot, contactIdOf, deliver, setDelivery } from '../../tests/harness/deliver.ts';
 import { writeNotice } from '../../tests/harness/rows.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/sampleLetters.ts';
@@ -87,15 +87,8 @@ test('no letter has them, in its header, its text or its HTML', async () => {
 
 test('HubSpot is told none', async () => {
   await deliver(server);
-  const { rows } = await sql<{ id: string }>`
-    select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  const response = await fetch(
-    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${rows[0]!.id}?properties=firstname,lastname,city,address`,
-    { headers: { authorization: `Bearer ${server.deps.config.providers.hubspot.accessToken}` } },
-  );
-  const { properties } = (await response.json()) as { properties: Record<string, string> };
+  const contact = await contactIdOf(server, uuid);
+  const properties = await atHubspot(server, contact, 'firstname', 'lastname', 'city', 'address');
   assert.match(properties.city ?? '', /^Austin/);
   assert.doesNotMatch(Object.values(properties).join(''), CONTROLS);
 });

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { changeSociety } from '../../tests/harness/changeSociety.ts';
 import { dump } from '../../tests/harness/dump.ts';
+import { chargeOf } from '../../tests/harness/refunds.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
 import {
   beginPayment,
-  details,
+  nominatedOrder,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -15,7 +16,7 @@ import {
   payOrder,
 } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../server/paying/confirmPayment.ts';
 import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
@@ -30,23 +31,11 @@ const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOStri
 /** Makes a paid join of the undergraduate programme with these store items. Its membership has a processing fee of $5. */
 async function join(...extra: string[]) {
   const client = server.client();
-  const started = await client.call('initiateSelfNomination', {
-    body: { hasConfirmedEligibility: true, isTOLA: false },
-  });
-  const params = { uuid: started.data.uuid };
-  await client.call('submitDetails', { params, body: details() });
-  await client.call('setMembership', { params, body: { membershipId: 3 } });
-  for (const productUuid of extra) await client.call('setSessionProduct', { params, body: { productUuid } });
-  const paid = await payOrder(server, client, params.uuid);
-  const takeUpgrade = () =>
-    client.call('createUpgradeCharge', { params, body: { paymentIntent: paid.intentId } });
-  return { ...paid, takeUpgrade };
+  const uuid = await nominatedOrder(client, { isTOLA: false, membershipId: 3, items: extra });
+  const paid = await payOrder(server, client, uuid);
+  return { ...paid, takeUpgrade: () => charge(client, uuid, paid.intentId) };
 }
 
-const chargeOf = async (intentId: string) =>
-  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body as unknown as {
-    latest_charge: string;
-  };
 const balance = async () => {
   const { body } = await server.stripe('GET', '/v1/balance');
   return (body as unknown as { available: [{ amount: number }] }).available[0].amount;
@@ -297,7 +286,7 @@ test('what another app took on the same account is left out, counted, and makes 
   const rows = readCsv(out);
   assert.deepEqual(entriesOf(rows, body.id), []);
   assert.equal(sum(rows, 'net') + 3048, await balance());
-  const charge = (await chargeOf(body.id)).latest_charge;
+  const charge = await chargeOf(server, body.id);
   await server.stripeControl('disputes', { charge });
   const disputed = (await ledger(t, '--csv')).out;
   assert.match(disputed, /^3 other transactions, /m);
@@ -429,7 +418,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
         const inDashboard = (form: object) =>
           server.stripe('POST', '/v1/refunds', { payment_intent: intentId, ...form });
         const dispute = async () => {
-          const { latest_charge: charge } = await chargeOf(intentId);
+          const charge = await chargeOf(server, intentId);
           return (await server.stripeControl('disputes', { charge })).id;
         };
         if (fate === 'ineligible') await refund('--ineligible');

@@ -4,10 +4,11 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { editAtHubspot, newContact } from '../../tests/harness/deliver.ts';
 import { waiting } from '../../tests/harness/locks.ts';
+import { chargeOf } from '../../tests/harness/refunds.ts';
 import { runCommand } from '../../tests/harness/runCommand.ts';
-import { details, paidJoin, payOrder } from '../../tests/harness/steps.ts';
+import { nominatedOrder, paidJoin, payOrder } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../tests/harness/upgrades.ts';
 import { shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
 import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
@@ -27,16 +28,9 @@ async function join({
   takesUpgrade = false,
 } = {}) {
   const client = server.client();
-  const started = await client.call('initiateSelfNomination', {
-    body: { hasConfirmedEligibility: true, isTOLA: true },
-  });
-  const params = { uuid: started.data.uuid };
-  await client.call('submitDetails', { params, body: details(person) });
-  await client.call('setMembership', { params, body: { membershipId } });
-  for (const productUuid of items) await client.call('setSessionProduct', { params, body: { productUuid } });
-  const paid = await payOrder(server, client, params.uuid);
-  if (takesUpgrade)
-    await client.call('createUpgradeCharge', { params, body: { paymentIntent: paid.intentId } });
+  const uuid = await nominatedOrder(client, { membershipId, items, person });
+  const paid = await payOrder(server, client, uuid);
+  if (takesUpgrade) await charge(client, uuid, paid.intentId);
   return paid;
 }
 
@@ -175,8 +169,7 @@ test('what somebody bought who was erased is sent nowhere', async (t) => {
 
 test('what is disputed is held: listed as such, left out of the packing list, and sent only when it is named', async (t) => {
   const { uuid, intentId } = await join();
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const charge = await chargeOf(server, intentId);
   const dispute = await server.stripeControl('disputes', { charge });
   await followPayment(server.deps, intentId);
   const listed = await run(t, 'orders list');
@@ -212,25 +205,7 @@ test('a parcel that has nowhere to go says so', async (t) => {
   const body = { hubspotContactId: '103', mainProductId: 2 };
   const started = await client.call('initiateCheckout', { body });
   const { joinSessionUuid: uuid } = started.data;
-  const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
-  const amount = Math.round(products.reduce((sum, { price }) => sum + Number(price), 0) * 100);
-  const { data } = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount, currency: 'usd', billingEmail: 'sam@example.com' },
-  });
-  await client.call('beginPayment', {
-    params: { uuid },
-    body: { revision: data.revision, agreeToPolicies: true },
-  });
-  const id = data.clientSecret.split('_secret_')[0]!;
-  await server.stripe('POST', `/v1/payment_intents/${id}/confirm`, {
-    payment_method: 'pm_card_visa',
-    return_url: server.url,
-  });
-  await client.call('postPayment', {
-    params: { uuid },
-    body: { paymentIntent: id, paymentIntentClientSecret: data.clientSecret, redirectStatus: 'succeeded' },
-  });
+  await payOrder(server, client, uuid);
   const listed = await run(t, 'orders list');
   assert.match(of(listed.out, uuid)[0]!, /Sam Okafor .* {2}NO ADDRESS$/);
   assert.match(listed.out, /^1 of them with no address\.$/m);
@@ -285,11 +260,6 @@ test('who ships while somebody else does waits, and learns that it was sent', as
 test('orders refuses what is not there, in a sentence', async (t) => {
   const { uuid } = await join({ membershipId: 1 });
   assert.equal((await run(t, 'orders list', '--all', '--csv')).code, 2);
-  const nobody = '00000000-0000-4000-8000-000000000000';
-  assert.deepEqual(await run(t, 'orders ship', nobody), {
-    out: `There is no join ${nobody}.\n`,
-    code: 1,
-  });
   assert.match((await run(t, 'orders ship', uuid)).out, /has paid for nothing that is sent/);
   assert.match((await run(t, 'orders show', uuid)).out, /has paid for nothing that is sent/);
   const { uuid: pinned } = await join({ items: [PIN] });

@@ -288,11 +288,6 @@ test('a refund for which Stripe does not answer is told as decided', async (t) =
   );
 });
 
-test('settle refuses what is neither a payment nor a join', async (t) => {
-  const nobody = '00000000-0000-4000-8000-000000000000';
-  assert.deepEqual(await run(t, 'settle', nobody), { out: `There is no join ${nobody}.\n`, code: 1 });
-});
-
 test('settle says that a payment is nowhere, of another app, or still with its bank', async (t) => {
   assert.deepEqual(await run(t, 'settle', 'pi_unknown'), {
     out: 'Neither Stripe nor this database knows a payment pi_unknown.\n',
@@ -313,29 +308,4 @@ test('settle says that a payment is nowhere, of another app, or still with its b
     out: `The bank is still deciding on payment ${id}.\n`,
     code: 1,
   });
-});
-
-test("find shows somebody's joins by email, contact, code, payment or join, and notices what staff should know", async (t) => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
-  await run(t, 'refund', uuid);
-  for (const text of ['101', 'honor101', intentId, uuid, 'Jordan.Rivera@example.com']) {
-    const { out, code } = await run(t, 'find', text);
-    assert.equal(code, 0);
-    assert.match(out, new RegExp(`${uuid} .*  high-school  paid\n`));
-    assert.match(
-      out,
-      new RegExp(
-        `${intentId}  join  \\$65\\.00  succeeded, \\$65\\.00 refunded, membership refunded, number \\w{4}-\\w{4}\n`,
-      ),
-    );
-  }
-  assert.deepEqual(await run(t, 'find', 'nobody@example.com'), {
-    out: 'Nobody was found.\nPeople whom HubSpot alone knows are found after: npm run operator -- contacts sync\n',
-    code: 1,
-  });
-  const notices = await run(t, 'notices');
-  assert.match(
-    notices.out,
-    new RegExp(`The membership paid for by ${intentId} has ended: its money goes back\\.`),
-  );
 });

@@ -83,3 +83,16 @@ export async function newContact(
   assert.ok(outcome?.kind === 'written');
   return outcome.id;
 }
+
+/** Returns the contact into which a join is written: its person's own, or the one that was found for it. */
+export async function contactIdOf({ deps }: TestServer, uuid: string): Promise<string> {
+  const { contact_id, found_contact_id } = await deps.database
+    .selectFrom('join_session')
+    .innerJoin('person', 'person.id', 'person_id')
+    .select(['contact_id', 'found_contact_id'])
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  const id = contact_id ?? found_contact_id;
+  assert.ok(id, 'HubSpot was told of the join');
+  return id;
+}

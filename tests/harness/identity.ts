@@ -3,11 +3,11 @@ import type { TestContext } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { sendDue } from '../../apps/server/letters/sendLetters.ts';
 import { refundJoin } from '../../apps/server/paying/refunds/refundJoin.ts';
-import { atHubspot, deliver } from './deliver.ts';
+import { atHubspot, contactIdOf, deliver } from './deliver.ts';
 import { hubspotPeople } from './hubspotPeople.ts';
 import { everything } from './refunds.ts';
 import { runCommand } from './runCommand.ts';
-import { details, newMember, newOrder, payOrder } from './steps.ts';
+import { newMember, newOrder, nominatedOrder, payOrder } from './steps.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Returns helpers for tests of who is who: joins that began in different ways, and what is then known of their persons. */
@@ -31,12 +31,7 @@ export function identityOn(server: TestServer) {
   /** Begins a self-nomination and orders a membership in it. Anybody can do so with somebody else's email. */
   async function nominated(given: Partial<StudentDetails>) {
     const client = server.client();
-    const body = { hasConfirmedEligibility: true, isTOLA: true } as const;
-    const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
-    const params = { uuid };
-    assert.equal((await client.call('submitDetails', { params, body: details(given) })).status, 200);
-    await client.call('setMembership', { params, body: { membershipId: 1 } });
-    return { client, uuid };
+    return { client, uuid: await nominatedOrder(client, { person: given }) };
   }
   async function paidNomination(given: Partial<StudentDetails>) {
     const { client, uuid } = await nominated(given);
@@ -70,12 +65,7 @@ export function identityOn(server: TestServer) {
       .where('uuid', '=', uuid)
       .executeTakeFirstOrThrow();
   /** Returns the contact into which a join is written. */
-  async function contactOf(uuid: string): Promise<string> {
-    const { contact_id, found_contact_id } = await personOf(uuid);
-    const id = contact_id ?? found_contact_id;
-    assert.ok(id, 'HubSpot was told of the join');
-    return id;
-  }
+  const contactOf = (uuid: string) => contactIdOf(server, uuid);
   /** Returns the membership status of a contact in HubSpot; null if there is none. */
   const statusAt = async (contactId: string) =>
     (await atHubspot(server, contactId, 'membership_status')).membership_status || null;

@@ -51,6 +51,33 @@ export async function orderingJoin(
   return uuid;
 }
 
+/**
+ * Makes a self-nomination with an open order, by default of the high-school programme. `items` are the uuids of store items and
+ * donations in the order. Returns its uuid.
+ */
+export async function nominatedOrder(
+  client: Client,
+  {
+    isTOLA = true,
+    membershipId = 1,
+    items = [],
+    person = {},
+  }: {
+    isTOLA?: boolean;
+    membershipId?: number;
+    items?: readonly string[];
+    person?: Partial<StudentDetails>;
+  } = {},
+): Promise<string> {
+  const body = { hasConfirmedEligibility: true, isTOLA } as const;
+  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
+  const params = { uuid };
+  assert.equal((await client.call('submitDetails', { params, body: details(person) })).status, 200);
+  await client.call('setMembership', { params, body: { membershipId } });
+  for (const productUuid of items) await client.call('setSessionProduct', { params, body: { productUuid } });
+  return uuid;
+}
+
 export async function openIntent(
   client: Client,
   uuid: string,

@@ -3,20 +3,26 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
+import { identityOn } from '../../../tests/harness/identity.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import type { HubspotClient } from '../crm/hubspot/client.ts';
+import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
+import { keepApart } from '../people/mergePersons.ts';
 import { applyRetention } from '../people/privacy/retention.ts';
 import { readFigures } from '../running/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
 
-const server = await sharedServer({}, { hubspotLimits: 'off' });
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+const { deps, hubspot } = server;
+const { contactOf, invited, paid, personOf } = identityOn(server);
 beforeEachIn(import.meta.filename, async () => {
   await server.hubspotFault(null);
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
@@ -66,14 +72,14 @@ async function uploaded(
  * Makes all documents due, refills the budget of calls to HubSpot, and attaches the documents. Returns how many {@link attachDue}
  * took.
  */
-async function attach(): Promise<number> {
+async function attach(client: Partial<HubspotClient> = {}): Promise<number> {
   await sql`update document set crm_next_try_at = now() where crm_next_try_at is not null`.execute(
     server.deps.database,
   );
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
-  return attachDue(server.deps, server.hubspot);
+  return attachDue(deps, { ...hubspot, ...client });
 }
 
 /** Makes retention remove the files of these documents: backdates the decisions of staff on them by two days. */
@@ -144,11 +150,7 @@ test('a document waits for the contact that its join creates', async () => {
   assert.equal(await attach(), 0);
   await deliver(server);
   assert.equal(await attach(), 1);
-  const { rows } = await sql<{ contact: string }>`
-    select coalesce(contact_id, found_contact_id) as contact from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await onceAttached(id, rows[0]!.contact);
+  await onceAttached(id, await contactOf(uuid));
 });
 
 const FILES = '/files/2026-09/files';
@@ -414,4 +416,102 @@ test('a transcript whose contact was deleted is attached to the one that its joi
   assert.notEqual(contactId, gone);
   const { notes } = await held(id);
   assert.ok(notes.some(({ contactIds }) => contactIds.includes(contactId)));
+});
+
+/** Returns the contacts of the notes that HubSpot has of a join's transcript. */
+async function notesOf(uuid: string): Promise<string[]> {
+  const { id } = await deps.database
+    .selectFrom('document')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return (await held(id)).notes.flatMap(({ contactIds }) => contactIds);
+}
+
+/** Makes a paid join with a transcript; HubSpot is told of the join alone. */
+async function withTranscript(personalEmail: string): Promise<string> {
+  const { client, uuid } = await paid({ personalEmail });
+  await deliver(server);
+  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
+  return uuid;
+}
+
+async function correctEmail(uuid: string, personalEmail: string): Promise<void> {
+  const { id } = await personOf(uuid);
+  const seen = await previewCorrection(deps, id, { personalEmail });
+  await correctPerson(deps, id, { personalEmail }, { seen, resends: false });
+}
+
+/** Asserts that a join has left a contact, and that its transcript has one note, at the contact that it has now. */
+async function hasMoved(uuid: string, from: string): Promise<void> {
+  await deliver(server);
+  await attach();
+  const present = await contactOf(uuid);
+  assert.notEqual(present, from);
+  assert.deepEqual(await notesOf(uuid), [present]);
+}
+
+const named = { firstname: 'Jordan', lastname: 'Rivera' };
+
+test('who is kept apart from the person of the contact takes the note along', async () => {
+  const { id } = await invited('notes.apart@example.com', named);
+  const uuid = await withTranscript('notes.apart@example.com');
+  await attach();
+  assert.deepEqual(await notesOf(uuid), [id]);
+  const owner = await deps.database
+    .selectFrom('person')
+    .select('id')
+    .where('contact_id', '=', id)
+    .executeTakeFirstOrThrow();
+  await keepApart(deps, (await personOf(uuid)).id, owner.id);
+  await hasMoved(uuid, id);
+});
+
+test('who is attached to a contact whose email is corrected takes the note along', async () => {
+  const first = await paid({ personalEmail: 'notes.maker@example.com' });
+  await deliver(server);
+  const uuid = await withTranscript('notes.maker@example.com');
+  const made = await contactOf(first.uuid);
+  await attach();
+  assert.deepEqual(await notesOf(uuid), [made]);
+  await correctEmail(first.uuid, 'notes.maker.right@example.com');
+  await hasMoved(uuid, made);
+});
+
+test('who is parted from the contact that their join made, since a link names it, takes the note along', async () => {
+  const uuid = await withTranscript('notes.parted@example.com');
+  const made = await contactOf(uuid);
+  await attach();
+  await editAtHubspot(server, made, { firstname: 'Owner' });
+  const body = { hubspotContactId: made };
+  assert.equal((await server.client().call('initiateCheckout', { body })).status, 200);
+  await hasMoved(uuid, made);
+});
+
+test('an email that is corrected while the file is uploaded leaves no note at the former contact', async () => {
+  const { id } = await invited('notes.upload@example.com', named);
+  const uuid = await withTranscript('notes.upload@example.com');
+  await attach({
+    async uploadFile(file) {
+      const fileId = await hubspot.uploadFile(file);
+      await correctEmail(uuid, 'notes.upload.right@example.com');
+      return fileId;
+    },
+  });
+  await hasMoved(uuid, id);
+});
+
+test('an email that is corrected while one server makes the note, and another attaches it anew, leaves one note', async () => {
+  const { id } = await invited('notes.two@example.com', named);
+  const uuid = await withTranscript('notes.two@example.com');
+  await attach({
+    async createNote(note) {
+      const noteId = await hubspot.createNote(note);
+      await correctEmail(uuid, 'notes.two.right@example.com');
+      await deliver(server);
+      await attach();
+      return noteId;
+    },
+  });
+  await hasMoved(uuid, id);
 });

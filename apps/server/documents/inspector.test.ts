@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
@@ -14,8 +14,10 @@ import {
   randomText,
   zip,
 } from '../../../tests/harness/documents.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { MAGIC } from '../providers/storage/encryption.ts';
 import { openInspector } from './inspector.ts';
+import { clamd } from './scanner.ts';
 
 const anyJob = { path: '/nowhere', sizeBytes: 1 };
 /** Returns a function that starts an inspector process with this code. The code runs for each file and answers with `post`. */
@@ -34,9 +36,7 @@ const program =
   };
 
 function keep(t: TestContext, content: Buffer) {
-  const folder = mkdtempSync(join(tmpdir(), 'induct-inspector-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'file');
+  const path = join(temporaryFolder(t), 'file');
   writeFileSync(path, content);
   return { path, sizeBytes: content.length };
 }
@@ -221,4 +221,24 @@ test('no more files are looked at at once than there are processes, and of one s
     }),
   );
   assert.deepEqual([most, mostOfOne, started.length], [3, 1, 3]);
+});
+
+test('every byte reaches the scanner, also after an empty chunk, whose length would end the stream', async (t) => {
+  let received = Buffer.alloc(0);
+  const server = createServer((socket) =>
+    socket.on('data', (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes]);
+      if (received.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0');
+    }),
+  ).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  async function* chunks() {
+    yield Buffer.from('first');
+    yield Buffer.alloc(0);
+    yield Buffer.from('last');
+  }
+  const { port } = server.address() as AddressInfo;
+  assert.equal(await clamd(`tcp://127.0.0.1:${port}`).scan(chunks()), null);
+  assert.equal(received.toString(), 'zINSTREAM\0\0\0\0\x05first\0\0\0\x04last\0\0\0\0');
 });

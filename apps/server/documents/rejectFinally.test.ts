@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
@@ -42,6 +43,18 @@ async function uploaded(code?: string) {
   const paid = await paidJoin(server, client, code);
   await upload(client, paid.uuid);
   return { client, ...paid };
+}
+
+/** Makes a contact with an invite code of its own. Returns the code. */
+async function invited(contactId: string): Promise<string> {
+  const { database } = server.deps;
+  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
+  const code = `ANEW${contactId}`;
+  await database
+    .insertInto('invitation')
+    .values({ code, person_id: personId(contactId) })
+    .execute();
+  return code;
 }
 
 async function disputed(intentId: string): Promise<string> {
@@ -209,12 +222,7 @@ test('a letter of a final rejection does not say that money went back when Strip
 
 test('an upgrade that staff allowed after a final rejection says nothing of that', async (t) => {
   const { database } = server.deps;
-  await database.insertInto('person').values({ contact_id: '7302', profile: '{}' }).execute();
-  await database
-    .insertInto('invitation')
-    .values({ code: 'ANEW7302', person_id: personId('7302') })
-    .execute();
-  const { uuid } = await uploaded('ANEW7302');
+  const { uuid } = await uploaded(await invited('7302'));
   assert.equal((await reject(t, uuid)).code, 0);
   // Simulates that staff have made the contact a member in HubSpot, and that the mirror has read this.
   await database.updateTable('person').set({ is_member: true }).where('contact_id', '=', '7302').execute();
@@ -317,15 +325,10 @@ test('a document that was stored with an upgrade by link before is decided with 
 });
 
 test('an upgrade by link stays when a join that its holder had before is rejected, and goes back with its own base', async (t) => {
-  const { database } = server.deps;
-  await database.insertInto('person').values({ contact_id: '7301', profile: '{}' }).execute();
-  await database
-    .insertInto('invitation')
-    .values({ code: 'ANEW7301', person_id: personId('7301') })
-    .execute();
-  const first = await uploaded('ANEW7301');
+  const code = await invited('7301');
+  const first = await uploaded(code);
   await refundJoin(server.deps, first.uuid, membershipOnly);
-  const second = await uploaded('ANEW7301');
+  const second = await uploaded(code);
   const upgrade = await upgradeByLink(server, '7301');
   const standing = async () => (await standingsOf(server, upgrade.uuid))[0]?.standing;
   assert.equal((await reject(t, first.uuid)).code, 1, 'its membership went back before');
@@ -335,9 +338,7 @@ test('an upgrade by link stays when a join that its holder had before is rejecte
 });
 
 test('who begins a join with the code of somebody who was rejected is not told of that', async (t) => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'HONOR104');
-  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  const { uuid } = await uploaded('HONOR104');
   assert.equal((await reject(t, uuid)).code, 0);
   const stranger = server.client();
   const params = { uuid: await startJoin(stranger, 'HONOR104') };
@@ -362,13 +363,8 @@ test('who is rejected finally and holds another membership under the same name a
   const { uuid: other } = await paidJoin(server, server.client(), 'LINCOLN2026', person);
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026', person);
-  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
-  const { out } = await runCommand(t, server, 'documents reject', [
-    uuid,
-    '--reason',
-    'below-requirement',
-    '--final',
-  ]);
+  await upload(client, uuid);
+  const { out } = await reject(t, uuid);
   assert.match(
     out,
     new RegExp(`hold a membership by join ${other}\\. .* operator -- refund ${other} --ineligible`),
@@ -383,4 +379,110 @@ test('a final rejection knows what the dashboard gave back of an upgrade by link
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '4500' });
   assert.equal((await reject(t, uuid)).code, 0);
   assert.deepEqual(await atStripe(server, intentId), [4500]);
+});
+
+test('a final rejection gives the membership back, and takes nothing more', async (t) => {
+  const { client, uuid } = await uploaded();
+  const { out, code } = await reject(t, uuid);
+  assert.equal(code, 0);
+  assert.ok(out.includes(REJECTED_FINALLY));
+  assert.match(out, /^\$65(\.00)? goes back\.$/m);
+  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 409);
+  const { data } = await client.call('getDocuments', { params: { uuid } });
+  assert.deepEqual(data, {
+    documents: [],
+    rejection: { message: REJECTED_FINALLY, isFinal: true },
+    hasEnded: true,
+  });
+  assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, REJECTED_FINALLY);
+  assert.match((await reject(t, uuid)).out, /nothing of what was asked for is left to refund/);
+  const { rows } = await sql<{ cents: number }>`
+    select sum(refunded_cents)::int as cents from payment where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows[0]!.cents, 6500);
+});
+
+/** Makes a paid join with a transcript and an upgrade. */
+async function upgraded(code?: string) {
+  const paid = await uploaded(code);
+  assert.equal((await charge(paid.client, paid.uuid, paid.intentId)).data.status, 'succeeded');
+  return paid;
+}
+const money = async (uuid: string) =>
+  (
+    await sql<{ standing: string; cents: number }>`
+      select standing, refunded_cents as cents from payment join membership on payment_intent = intent_id
+      where payment.session_uuid = ${uuid} order by kind`.execute(server.deps.database)
+  ).rows.map(({ standing, cents }) => [standing, cents]);
+
+test('a final rejection gives the upgrade back in full, and nobody who is not eligible keeps it', async (t) => {
+  const { uuid } = await upgraded();
+  const { out, code } = await reject(t, uuid);
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^\$65\.00 {2}Membership .*\n\$45\.00 {2}Distinguished Member .*\n\$110\.00 goes back\.$/m,
+  );
+  assert.deepEqual(await money(uuid), [
+    ['refunded', 6500],
+    ['refunded', 4500],
+  ]);
+  const { rows } =
+    await sql`select from staff_notice where session_uuid = ${uuid} and kind = 'upgrade_alone'`.execute(
+      server.deps.database,
+    );
+  assert.equal(rows.length, 0, 'nobody is sent to do what is done');
+});
+
+test('a trial of a final rejection says what the real one does, and decides nothing', async (t) => {
+  const { client, uuid, intentId } = await upgraded();
+  const trial = await reject(t, uuid, '--dry-run');
+  assert.equal(trial.code, 0);
+  const untouched = await client.call('getDocuments', { params: { uuid } });
+  assert.deepEqual([untouched.data.documents.length, untouched.data.rejection], [1, null]);
+  assert.deepEqual(await money(uuid), [
+    ['active', 0],
+    ['active', 0],
+  ]);
+  const lines = (text: string) => text.split('\n').filter((line) => line.startsWith('$'));
+  const real = await reject(t, uuid);
+  assert.deepEqual(
+    lines(trial.out),
+    lines(real.out).map((line) => line.replace('goes back', 'would go back')),
+  );
+  assert.match(
+    trial.out,
+    new RegExp(`1 document would be rejected\\.\nThe applicant would read: [\\s\\S]*${intentId}`),
+  );
+  const other = await uploaded();
+  const mild = await runCommand(t, server, 'documents reject', [
+    other.uuid,
+    '--reason',
+    'unreadable',
+    '--dry-run',
+  ]);
+  assert.match(mild.out, /^1 document would be rejected\.\nThe applicant would read: [^\n]+\n$/);
+});
+
+test('a final rejection keeps the fee of who came by a code of their own and bought the upgrade', async (t) => {
+  changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "7.00"'));
+  const { uuid } = await upgraded(await invited('7303'));
+  assert.equal((await reject(t, uuid)).code, 0);
+  assert.deepEqual(await money(uuid), [
+    ['refunded', 5800],
+    ['refunded', 4500],
+  ]);
+});
+
+test('a final rejection knows what was given back in the dashboard, and decides nothing while Stripe does not say', async (t) => {
+  const { client, uuid, intentId } = await upgraded();
+  await server.stripeFault({ kind: 'status', status: 500, method: 'GET', path: '/v1/refunds', times: 9 });
+  const down = await reject(t, uuid);
+  await server.stripeFault(null);
+  assert.deepEqual([down.code, /Stripe does not answer/.test(down.out)], [1, true]);
+  assert.equal((await client.call('getDocuments', { params: { uuid } })).data.rejection, null);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const { out } = await reject(t, uuid);
+  assert.match(out, /Membership has already been refunded\.\n\$45\.00 goes back\.\n$/);
 });

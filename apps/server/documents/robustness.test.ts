@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { jpeg } from '../../../tests/harness/documents.ts';
 import { type ServerProcess, startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { isLong, onlyLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { Storage } from '../providers/storage/storage.ts';
@@ -44,12 +42,8 @@ async function subjectOn(t: TestContext, where: string): Promise<Subject> {
 
 /** Starts an S3 emulator. Returns the settings of a server that stores documents there, encrypted. */
 async function aBucket(t: TestContext): Promise<Record<string, string>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
-  const s3 = await startS3Emulator({ dataDir });
-  t.after(async () => {
-    await s3.close();
-    rmSync(dataDir, { recursive: true });
-  });
+  const s3 = await startS3Emulator({ dataDir: temporaryFolder(t) });
+  t.after(() => s3.close());
   return {
     DOCUMENT_KEY: randomBytes(32).toString('hex'),
     STORAGE_URL: `s3://${S3_BUCKET}/documents?endpoint=${s3.url}`,

@@ -143,30 +143,32 @@ test('a typed donation enters as typed; another amount is another line, the same
   ]);
 });
 
-for (const amount of [0, -5, 0.49, 1.234, 10_000.01, '', 'abc', '1e3'])
-  test(`a typed donation of ${JSON.stringify(amount)} is refused with a sentence, and nothing is added`, async () => {
-    const client = server.client();
-    const uuid = await orderingJoin(client, 'LINCOLN2026');
-    const { status, errors } = await client.call('setCustomDonation', { params: { uuid }, body: { amount } });
-    assert.equal(status, 400);
-    assert.match(errors?.amount ?? '', /from \$0\.50 to \$10,000\.00|dollars, such as 25/);
-    assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
-  });
-
-test('removing twice is safe, the membership stays, also when it was exchanged, and a line that never was is 404', async () => {
+test('a typed donation of too little is refused with a sentence, and nothing is added', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  const { sessionProductUuid } = (
-    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } })
-  ).data;
+  const body = { amount: 0.49 };
+  const { status, errors } = await client.call('setCustomDonation', { params: { uuid }, body });
+  assert.equal(status, 400);
+  assert.match(errors?.amount ?? '', /from \$0\.50 to \$10,000\.00/);
+  assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
+});
+
+test('removing twice is safe, what was removed can be added again, the membership stays, also when it was exchanged, and a line that never was is 404', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const add = () => client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } });
+  const sessionProductUuid = (await add()).data.sessionProductUuid!;
+  const revision = async () => (await client.call('getCheckoutDetails', { params: { uuid } })).data.revision;
+  const before = await revision();
   for (let press = 0; press < 2; press++) {
-    const removed = await client.call('deleteSessionProduct', {
-      params: { sessionProductUuid: sessionProductUuid! },
-      body: {},
-    });
+    const removed = await client.call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
     assert.deepEqual([removed.status, removed.data.status], [200, 'success']);
+    assert.equal(await revision(), before + 1);
   }
   assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
+  const again = (await add()).data.sessionProductUuid!;
+  assert.notEqual(again, sessionProductUuid);
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid: again }, body: {} });
   for (const membershipId of [1, 2]) {
     await client.call('setMembership', { params: { uuid }, body: { membershipId } });
     const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
@@ -179,46 +181,6 @@ test('removing twice is safe, the membership stays, also when it was exchanged, 
       404,
       sessionProductUuid,
     );
-});
-
-test('what was removed can be added again', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const add = () => client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } });
-  const first = (await add()).data.sessionProductUuid!;
-  await client.call('deleteSessionProduct', { params: { sessionProductUuid: first } });
-  assert.notEqual((await add()).data.sessionProductUuid, first);
-  assert.equal((await orderLines(client, uuid)).length, 2);
-});
-
-test('each change of an order is a revision, and what changes nothing is none', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const revision = async () => (await client.call('getCheckoutDetails', { params: { uuid } })).data.revision;
-  const before = await revision();
-  const add = () => client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } });
-  const sessionProductUuid = (await add()).data.sessionProductUuid!;
-  await add();
-  assert.equal(await revision(), before + 1);
-  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.donation25 } });
-  for (let press = 0; press < 2; press++) {
-    await client.call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
-    assert.equal(await revision(), before + 3);
-  }
-});
-
-test('a membership of another programme cannot be chosen', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const { status, message } = await client.call('setMembership', {
-    params: { uuid },
-    body: { membershipId: 3 },
-  });
-  assert.deepEqual(
-    [status, message],
-    [404, 'This membership is not on offer. Please choose one of those shown.'],
-  );
-  assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
 });
 
 test('a join of a programme that the society has given up is offered the memberships of the default one, and can be paid', async () => {
@@ -303,20 +265,6 @@ test('add-ons are not sold without a membership, nor memberships as add-ons', as
   );
 });
 
-test('an order takes fifty items; what is among them can be added again, and makes room when it is removed', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const donate = (amount: number) => client.call('setCustomDonation', { params: { uuid }, body: { amount } });
-  for (let dollars = 1; dollars < 50; dollars++) assert.equal((await donate(dollars)).status, 200);
-  const refused = await donate(50);
-  assert.deepEqual([refused.status, refused.message], [409, 'An order has at most 50 items.']);
-  const again = await donate(7);
-  assert.deepEqual([again.status, again.data.price], [200, '7.00']);
-  const params = { sessionProductUuid: again.data.sessionProductUuid! };
-  assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
-  assert.equal((await donate(50)).status, 200);
-});
-
 test('an order whose lines have used up their numbers takes no more of them, and gives back what it has', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -333,4 +281,110 @@ test('an order whose lines have used up their numbers takes no more of them, and
   const params = { sessionProductUuid: sessionProductUuid! };
   assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
   assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
+});
+
+test('a checkout link sells the default membership, or what it names, at its price', async () => {
+  const client = server.client();
+  const start = async (body: object) =>
+    (await client.call('initiateCheckout', { body: { hubspotContactId: '103', ...body } })).data
+      .joinSessionUuid;
+  assert.deepEqual(await orderLines(client, await start({})), [['membership', '65.00']]);
+  assert.deepEqual(await orderLines(client, await start({ mainProductId: 2 })), [['membership', '89.00']]);
+  assert.deepEqual(
+    await orderLines(client, await start({ mainProductId: 1, overrideMainPriceCents: 2000 })),
+    [['membership', '20.00']],
+  );
+  const uuid = await start({ mainProductId: null, upsellProductId: null, overrideMainPriceCents: null });
+  assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).data.isCheckoutOnly, true);
+});
+
+const joins = () => server.deps.database.selectFrom('join_session').select('uuid').execute();
+const refusedLinks: [object, number, RegExp][] = [
+  [{ overrideMainPriceCents: 1999 }, 400, /costs at least \$20\.00/],
+  [{ mainProductId: 30 }, 404, /cannot be bought/],
+  [{ mainProductId: 999 }, 404, /cannot be bought/],
+  [{ upsellProductId: 1 }, 404, /not an upgrade/],
+  [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
+  // These are not ids of HubSpot: 103 with leading zeros, and two numbers that are not below 2^63.
+  [{ hubspotContactId: '0103' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '00000000000000000103' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '9223372036854775808' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '99999999999999999999' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: 'abc' }, 400, /problem with your request/],
+  [{ hubspotContactId: '105' }, 409, /already a member/],
+];
+for (const [change, expected, sentence] of refusedLinks)
+  test(`a checkout link with ${JSON.stringify(change)} is refused with ${expected}, and starts no join`, async () => {
+    const before = await joins();
+    const { status, message } = await server
+      .client()
+      .call('initiateCheckout', { body: { hubspotContactId: '103', ...change } });
+    assert.equal(status, expected);
+    assert.match(message ?? '', sentence);
+    assert.deepEqual(await joins(), before);
+  });
+
+test('who comes by a checkout link is told what the fee buys and who is eligible; who saw the membership screen is not', async () => {
+  const client = server.client();
+  const unseen = async (uuid: string) =>
+    (await client.call('getCheckoutDetails', { params: { uuid } })).data.unseen;
+  const { data } = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '103', mainProductId: 1 },
+  });
+  assert.equal(data.programme, 'high-school');
+  const told = await unseen(data.joinSessionUuid);
+  assert.equal(told?.features[0]?.description, 'Lifetime membership, no renewals');
+  assert.deepEqual(told?.eligibility?.rules, ['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
+  const upgrade = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '105', mainProductId: 10 },
+  });
+  const toMember = await unseen(upgrade.data.joinSessionUuid);
+  assert.equal(toMember?.features.length, 4);
+  assert.equal(toMember?.eligibility, null, 'a member is eligible');
+  assert.equal(await unseen(await orderingJoin(client)), null);
+});
+
+test('a member may still be sold an upgrade by link', async () => {
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '105', mainProductId: 10 },
+  });
+  assert.deepEqual(await orderLines(client, data.joinSessionUuid), [['membership_upgrade', '45.00']]);
+  const { products } = (await client.call('getCheckoutDetails', { params: { uuid: data.joinSessionUuid } }))
+    .data;
+  const removed = await client.call('deleteSessionProduct', {
+    params: { sessionProductUuid: products[0]!.sessionProductUuid! },
+  });
+  assert.deepEqual(
+    [removed.status, removed.message],
+    [409, 'The membership can be changed but not removed.'],
+  );
+});
+
+test('a membership of another programme cannot be chosen', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { status, message } = await client.call('setMembership', {
+    params: { uuid },
+    body: { membershipId: 3 },
+  });
+  assert.deepEqual(
+    [status, message],
+    [404, 'This membership is not on offer. Please choose one of those shown.'],
+  );
+  assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
+});
+
+test('an order takes fifty items; what is among them can be added again, and makes room when it is removed', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const donate = (amount: number) => client.call('setCustomDonation', { params: { uuid }, body: { amount } });
+  for (let dollars = 1; dollars < 50; dollars++) assert.equal((await donate(dollars)).status, 200);
+  const refused = await donate(50);
+  assert.deepEqual([refused.status, refused.message], [409, 'An order has at most 50 items.']);
+  const again = await donate(7);
+  assert.deepEqual([again.status, again.data.price], [200, '7.00']);
+  const params = { sessionProductUuid: again.data.sessionProductUuid! };
+  assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
+  assert.equal((await donate(50)).status, 200);
 });

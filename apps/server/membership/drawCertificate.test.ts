@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import jsQR from 'jsqr';
@@ -13,6 +15,7 @@ import { type Certificate, drawCertificate } from './drawCertificate.ts';
 import { drawPressRelease } from './drawPressRelease.ts';
 import { fitName, fitTitle } from './fitName.ts';
 import { type PressFacts, releaseText, writeRelease } from './pressRelease.ts';
+import { openPrinter } from './printer.ts';
 import { openSheet } from './sheet.ts';
 import { openTypeface } from './typeface.ts';
 
@@ -309,7 +312,8 @@ for (const paper of papers)
         'The Right Reverend Bartholomew Featherstonehaugh Memorial Preparatory Academy for Mathematics and the Performing Arts',
       words: { ...facts.words, why: 'Members are admitted for high achievement. '.repeat(40).trim() },
     };
-    for (const given of [facts, long, { ...facts, name: 'W'.repeat(200) }]) {
+    const others = paper === 'letter' ? [facts, { ...facts, name: 'W'.repeat(200) }] : [];
+    for (const given of [...others, long]) {
       const release = writeRelease(given, { colours, sinceTime });
       const pdf = await drawPressRelease(typeface, release, paper);
       checkStructure(pdf);
@@ -323,3 +327,26 @@ for (const paper of papers)
       assert.equal(textOf(pdf).split('\f').length, 2, 'each page ends with a form feed');
     }
   });
+
+test('a job that fails fails alone, and its neighbours are done', async () => {
+  const printer = openPrinter();
+  const jobs = await Promise.allSettled([
+    printer.print({ kind: 'missing', text: 'é王' }),
+    printer.print({ kind: 'certificate', certificate: {} as never, paper: 'letter' }),
+    printer.print({ kind: 'missing', text: 'm' }),
+  ]);
+  assert.deepEqual(jobs[0], { status: 'fulfilled', value: ['王'] });
+  assert.match(String((jobs[1] as PromiseRejectedResult).reason), /A paper could not be made: TypeError/);
+  assert.deepEqual(jobs[2], { status: 'fulfilled', value: [] });
+});
+
+test('a process waits for its papers, and ends when they are made', () => {
+  const program = `
+    import { openPrinter } from ${JSON.stringify(join(import.meta.dirname, 'printer.ts'))};
+    console.log(await openPrinter().print({ kind: 'missing', text: '王' }));`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  assert.match(said, /王/);
+});

@@ -8,6 +8,7 @@ import { startServerProcess, withSettings } from '../../../tests/harness/serverP
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { connect } from '../platform/database/client.ts';
 
 const server = await sharedServer();
 
@@ -184,14 +185,11 @@ test('all scrapers together cost the database one statement in ten seconds', asy
 });
 
 test('without its database a server still tells how it does, and that the database is away', async (t) => {
-  const lost = await startTestServer();
-  const metrics = await metricsOf(lost);
-  t.after(async () => {
-    await metrics.close();
-    await lost.close();
-  });
+  const background = connect(server.deps.config.databaseUrl, { name: 'lost' });
+  const metrics = await metricsOf({ ...server, background });
+  t.after(() => metrics.close());
   assert.equal(sampleOf(await metrics.scrape(), 'induct_database_up'), 1);
-  await lost.background.destroy();
+  await background.destroy();
   const page = await metrics.scrape();
   assert.equal(sampleOf(page, 'induct_database_up'), 0);
   assert.equal(sampleOf(page, 'induct_queue_size'), undefined);

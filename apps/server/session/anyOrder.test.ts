@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
-import { details, openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import {
+  nominatedOrder,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
@@ -216,15 +222,8 @@ const ownActions = [
   'refund the sibling',
 ] as const;
 
-/** Starts a self-nomination and orders a membership in it. */
-async function nominate(personalEmail: string, firstName: string): Promise<string> {
-  const client = server.client();
-  const body = { hasConfirmedEligibility: true, isTOLA: true } as const;
-  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
-  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail, firstName }) });
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  return uuid;
-}
+const nominate = (personalEmail: string, firstName: string) =>
+  nominatedOrder(server.client(), { person: { personalEmail, firstName } });
 
 /** Pays for a join's order. Returns false if that is refused because the contact already holds a membership. */
 async function pay(uuid: string): Promise<boolean> {

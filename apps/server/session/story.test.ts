@@ -4,11 +4,12 @@ import { sql } from 'kysely';
 import { type StoryStep, storySteps } from '#core/story.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { chargeOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
+  nominatedOrder,
   openIntent,
   paidJoin,
   payByCard,
@@ -44,14 +45,8 @@ async function stepsOf(uuid: string): Promise<StoryStep[]> {
 
 async function order() {
   const client = server.client();
-  const started = await client.call('initiateSelfNomination', {
-    body: { hasConfirmedEligibility: true, isTOLA: true },
-  });
-  const { uuid } = started.data;
-  const params = { uuid };
-  await client.call('submitDetails', { params, body: details() });
-  await client.call('setMembership', { params, body: { membershipId: 1 } });
-  return { client, uuid, params };
+  const uuid = await nominatedOrder(client);
+  return { client, uuid, params: { uuid } };
 }
 
 test('a join is told from its first step to what staff did of it, and by whom', async (t) => {
@@ -103,8 +98,7 @@ test('a payment that is left, disputes and refunds from the dashboard are steps 
   assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'ordering');
   assert.deepEqual((await stepsOf(uuid)).slice(2), ['intent_opened', 'payment_begun', 'order_reopened']);
   const { intentId } = await payOrder(server, client, uuid);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const charge = await chargeOf(server, intentId);
   const dispute = await server.stripeControl('disputes', { charge });
   await followPayment(server.deps, intentId);
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
@@ -165,8 +159,7 @@ test('of an erased join the rows tell what they know, and the record goes on', a
 test('of an erased join, money that a bank took is not told as a refund', async (t) => {
   const { client, uuid } = await order();
   const { intentId } = await payOrder(server, client, uuid);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const charge = await chargeOf(server, intentId);
   const dispute = await server.stripeControl('disputes', { charge });
   await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
@@ -219,18 +212,4 @@ test('every step that is recorded can be told, and none names a person', async (
     for (const text of [personalEmail, lastName, address1, 'secret'])
       assert.ok(!detail?.includes(text), detail!);
   }
-});
-
-test('story refuses what is no join', async (t) => {
-  const wrong = await runCommand(t, server, 'story', ['x']);
-  assert.equal(wrong.code, 2);
-  assert.match(
-    wrong.out,
-    /^"x" is not the id of a join, as npm run operator -- find NAME prints it\.\nUsage: /,
-  );
-  const nobody = '00000000-0000-4000-8000-000000000000';
-  assert.deepEqual(await runCommand(t, server, 'story', [nobody]), {
-    out: `There is no join ${nobody}.\n`,
-    code: 1,
-  });
 });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { societyFile } from '../../../tests/harness/standIns.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
-import { parseSociety, readSociety } from './readSociety.ts';
+import { readIcon } from './readIcon.ts';
+import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
 import { fillIn } from './texts.ts';
+import { toSite } from './wire.ts';
 
 const path = join(import.meta.dirname, '../../../society/society.yaml');
 const source = readFileSync(path, 'utf8');
@@ -152,5 +156,83 @@ test('the example of another society reads, with one membership of its own', () 
   assert.deepEqual(
     society.memberships(society.defaultProgramme).map(({ name }) => name),
     ['Guild Membership'],
+  );
+});
+
+const sound = readFileSync(join(societyFile, '../icon.png'));
+
+function ofSize(width: number, height: number): Buffer {
+  const icon = Buffer.from(sound);
+  icon.writeUInt32BE(width, 16);
+  icon.writeUInt32BE(height, 20);
+  return icon;
+}
+
+for (const [what, content, is] of [
+  ['that is missing', null, 'cannot be read'],
+  ['of another kind', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'is not a PNG'],
+  ['that is empty', Buffer.alloc(0), 'is not a PNG'],
+  ['that was cut off', sound.subarray(0, 1000), 'is not complete'],
+  ['that is not square', ofSize(300, 200), 'is 300 by 200 pixels'],
+  ['that is too small for home screens', ofSize(48, 48), 'is 48 by 48 pixels'],
+  ['of a poster', ofSize(4000, 4000), 'is 4000 by 4000 pixels'],
+  [
+    'that no letter should carry',
+    Buffer.concat([sound.subarray(0, 33), Buffer.alloc(100_000), sound.subarray(33)]),
+    'has 104 kB',
+  ],
+] as const)
+  test(`an icon ${what} is refused with a sentence that names its file and says what it must be`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'induct-icon-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'icon.png');
+    if (content) writeFileSync(file, content);
+    assert.throws(() => readIcon(join(folder, 'society.yaml')), {
+      constructor: SocietyFaults,
+      message: `${file} ${is}. The icon of tabs, home screens and letters must be a square PNG of 180 to 1024 pixels and at most 100 kB`,
+    });
+  });
+
+test('the icons of both example societies are as they must be', () => {
+  assert.deepEqual(readIcon(societyFile), sound);
+  assert.notDeepEqual(readIcon(join(societyFile, '../examples/meridian.yaml')), sound);
+});
+
+test('no page is told of a retired programme', () => {
+  const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
+  society.openProgrammes = ['high-school'];
+  const { programmes } = toSite(society, {
+    payments: { publishableKey: 'pk_test', scriptUrl: null },
+    uploadMaxBytes: null,
+    sendsLetters: true,
+    apiUrl: '',
+  });
+  assert.deepEqual(Object.keys(programmes), ['high-school']);
+});
+
+test('every page is told the name, price and refund of each programme as its own', () => {
+  const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
+  const { 'high-school': school, undergraduate } = society.programmes;
+  school!.refund = undergraduate!.refund = '{product}: all but {fee}.';
+  school!.eligibility.intro = undergraduate!.eligibility.intro = 'For {product}.';
+  // The default membership of a programme need not be its cheapest.
+  school!.defaultMembership = 2;
+  const { programmes } = toSite(society, {
+    payments: { publishableKey: 'pk_test', scriptUrl: null },
+    uploadMaxBytes: null,
+    sendsLetters: true,
+    apiUrl: '',
+  });
+  assert.deepEqual(
+    Object.entries(programmes).map(([key, { membershipFrom, refund, eligibility }]) => [
+      key,
+      membershipFrom,
+      refund,
+      eligibility.intro,
+    ]),
+    [
+      ['high-school', '$65', 'Honor Scholars: all but $0.', 'For Honor Scholars.'],
+      ['undergraduate', '$95', 'Honor Collegians: all but $5.', 'For Honor Collegians.'],
+    ],
   );
 });

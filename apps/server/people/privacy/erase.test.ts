@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
-import { deliver, newContact } from '../../../../tests/harness/deliver.ts';
+import { contactIdOf, deliver, newContact } from '../../../../tests/harness/deliver.ts';
 import { pdf } from '../../../../tests/harness/documents.ts';
 import { dump } from '../../../../tests/harness/dump.ts';
 import { placesIn } from '../../../../tests/harness/placesIn.ts';
@@ -21,6 +20,7 @@ import {
   payOrder,
   reportPayment,
 } from '../../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { reconcile } from '../../books/reconcile.ts';
 import { lookAtContacts } from '../../crm/followContacts.ts';
@@ -89,14 +89,9 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(upgrade.status, 200);
   await upload(client, `/api/public/join-session/${uuid}/upload-transcript`, 'zebulonia-transcript.pdf');
   await deliver(server);
-  const { rows: own } = await sql<{
-    id: string;
-  }>`select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-    deps.database,
-  );
-  assert.ok(own[0]!.id);
-  await lookAtContacts(deps, [own[0]!.id]);
-  await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });
+  const contact = await contactIdOf(server, uuid);
+  await lookAtContacts(deps, [contact]);
+  await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: contact });
   await client.call('sendPassLinks', { body: { email: person.personalEmail } });
   const token = new URL(deps.passes.address(uuid)).hash.slice(1);
   assert.equal((await client.call('sendPassCode', { body: { token } })).status, 200);
@@ -142,9 +137,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   const asked = await runCommand(t, server, 'person erase', [person.personalEmail]);
   assert.deepEqual([asked.code, /Nothing was erased/.test(asked.out)], [1, true]);
 
-  const folder = mkdtempSync(join(tmpdir(), 'induct-erase-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const to = join(folder, 'receipt.txt');
+  const to = join(temporaryFolder(t), 'receipt.txt');
   const { code, out } = await runCommand(t, server, 'person erase', [
     ` ${person.personalEmail.toUpperCase()}`,
     '--yes',
@@ -166,7 +159,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   ]);
   const left = await sql`select from limit_count where name = 'pass links by email'`.execute(deps.database);
   assert.equal(left.rows.length, 0, 'nor by a hash');
-  const mirrored = await sql`select from person where contact_id = ${own[0]!.id}`.execute(deps.database);
+  const mirrored = await sql`select from person where contact_id = ${contact}`.execute(deps.database);
   assert.equal(mirrored.rows.length, 0, 'nothing else refers to the contact');
   for (const text of texts) assert.ok(!out.toLowerCase().includes(text.toLowerCase()), text);
   assert.ok(out.endsWith(readFileSync(to, 'utf8')) && statSync(to).mode % 0o1000 === 0o600);
@@ -175,7 +168,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     [],
   );
 
-  assert.equal(await server.hubspot.getContact(own[0]!.id, 5_000), null);
+  assert.equal(await server.hubspot.getContact(contact, 5_000), null);
   const atStripe = await server.stripe('GET', `/v1/customers/${customer}`);
   assert.equal((atStripe.body as { deleted?: boolean }).deleted, true);
   const notes = await notesAtStripe();
@@ -324,4 +317,74 @@ test('a backup from before corrections and merges is erased again by the journal
   const { code, out } = await runCommand(t, server, 'person erase', ['--again']);
   assert.equal(code, 0, out);
   assert.deepEqual(await placesOf([mark]), []);
+});
+
+/** The columns of each table that contain no personal data. `*` means all columns of the table. */
+const nobodys: Record<string, string> = {
+  browser_report: '*',
+  crm_budget: '*',
+  crm_delivery: 'due_at due_since revision tries',
+  page_file: '*',
+  schedule: '*',
+  secret: '*',
+  stripe_event: '*',
+  migration: '*',
+  card_failure: 'created_at',
+  document:
+    'created_at crm_attempts crm_next_try_at id is_final kind media_type removed_at review reviewed_at size_bytes',
+  erasure: 'erased_at',
+  event_retry: 'attempts created_at id next_try_at',
+  forget_at_stripe: 'kind',
+  invitation: 'created_at expires_at is_withdrawn programme withdrawn_at',
+  join_event: 'at cause id step',
+  join_session:
+    'begun_revision created_at erased_at has_agreed_to_policies intent_change intent_changing_since lines origin paid_at paying_since programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
+  letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
+  limit_count: 'count name window_start',
+  membership: 'created_at id is_held is_unlisted product_id standing type',
+  order_snapshot: 'amount_cents created_at goods items kind processing_fee_cents revision',
+  pass: 'code_expires_at name_tries revoked_at tries',
+  pass_request: 'created_at id',
+  person: 'created_at deleted_at erased_at fetched_at id made_contact merged_into',
+  person_merge: 'created_at id',
+  kept_apart: 'created_at',
+  payment:
+    'amount_cents attempt checked_at created_at dispute followed kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
+  reconciliation: 'counts finished_at id started_at',
+  refund:
+    'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
+  reminder_stop: 'stopped_at',
+  shipment: 'goods id line product_id shipped_at unshipped_at',
+  staff_notice: 'count created_at ended_at id kind last_seen_at',
+  upload_link: 'created_at expires_at',
+};
+
+test('each column of each table is in docs/privacy.md, or known to hold nobody’s data', async () => {
+  const page = readFileSync(new URL('../../../../docs/privacy.md', import.meta.url), 'utf8');
+  const named = new Set([...page.matchAll(/`([a-z_]+\.[a-z0-9_]+)`/g)].map(([, column]) => column!));
+  const { rows } = await sql<{ table: string; column: string }>`
+    select table_name as table, column_name as column from information_schema.columns where table_schema = 'public'`.execute(
+    deps.database,
+  );
+  assert.ok(rows.length > 150);
+  const isNobodys = ({ table, column }: { table: string; column: string }) =>
+    nobodys[table] === '*' || nobodys[table]?.split(' ').includes(column) === true;
+  const name = ({ table, column }: { table: string; column: string }) => `${table}.${column}`;
+  const missing = rows.filter((row) => !named.has(name(row)) && !isNobodys(row)).map(name);
+  assert.deepEqual(missing, [], 'write them into docs/privacy.md');
+  const both = rows.filter((row) => named.has(name(row)) && isNobodys(row)).map(name);
+  assert.deepEqual(both, [], 'they are personal or not');
+  const tables = new Set(rows.map(({ table }) => table));
+  const known = new Set(rows.map(name));
+  const gone = [
+    ...Object.entries(nobodys).flatMap(([table, columns]) =>
+      columns === '*'
+        ? tables.has(table)
+          ? []
+          : [table]
+        : columns.split(' ').map((column) => `${table}.${column}`),
+    ),
+    ...[...named].filter((column) => tables.has(column.split('.')[0]!)),
+  ].filter((column) => !known.has(column));
+  assert.deepEqual(gone, [], 'there is no such column any more');
 });

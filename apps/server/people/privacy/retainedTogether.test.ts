@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../../tests/harness/changeSociety.ts';
-import { atHubspot, deliver } from '../../../../tests/harness/deliver.ts';
+import { atHubspot, contactIdOf, deliver } from '../../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../../tests/harness/locks.ts';
 import { differencesOf, everything, failRefund, lapelPin } from '../../../../tests/harness/refunds.ts';
 import { all, none, retentionOn, rule } from '../../../../tests/harness/retention.ts';
@@ -27,11 +27,7 @@ for (const [contact, code, productId, paid] of [
       personalEmail: `paid.since.${productId}@example.com`,
     });
     await deliver(server);
-    const { rows } = await sql<{ id: string }>`
-      select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-      deps.database,
-    );
-    const { id } = rows[0]!;
+    const id = await contactIdOf(server, uuid);
     const later = await upgradeByLink(server, id, { productId });
     await age(uuid, 401);
     changeSociety(t, server, all);
@@ -53,13 +49,7 @@ for (const waits of ['membership', 'upgrade by link'] as const)
       await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
       const base = await payOrder(server, client, uuid);
       await deliver(server);
-      const { contact_id } = await deps.database
-        .selectFrom('join_session')
-        .innerJoin('person', 'person.id', 'person_id')
-        .select('contact_id')
-        .where('uuid', '=', uuid)
-        .executeTakeFirstOrThrow();
-      const upgrade = await upgradeByLink(server, contact_id!);
+      const upgrade = await upgradeByLink(server, await contactIdOf(server, uuid));
       const [waiting, other] = waits === 'membership' ? [base, upgrade] : [upgrade, base];
       const ship = async (one: { uuid: string }) =>
         assert.equal((await runCommand(t, server, 'orders ship', [one.uuid])).code, 0);
@@ -110,11 +100,7 @@ for (const whose of ['was invited', 'the join created'])
     const code = whose === 'was invited' ? 'HONOR103' : 'LINCOLN2026';
     const { uuid } = await paidJoin(server, client, code, { personalEmail });
     await deliver(server);
-    const { rows } = await sql<{ id: string }>`
-      select coalesce(contact_id, found_contact_id) as id from join_session join person on person.id = person_id where uuid = ${uuid}`.execute(
-      deps.database,
-    );
-    const { id } = rows[0]!;
+    const id = await contactIdOf(server, uuid);
     await deps.contacts.refresh(id);
     const upgrade = await upgradeByLink(server, id);
     await uploaded(client, uuid);

@@ -85,30 +85,19 @@ test('setup makes the secret of webhooks, and does without; nothing else does', 
   assert.equal(settingsOf('setup', real), real);
 });
 
-const refused: [string, Record<string, string>, RegExp][] = [
+const refused: [Record<string, string>, RegExp][] = [
+  [{ ...emulated, ...testKeys, STRIPE_EMULATOR_URL: '' }, /Stripe is real and HubSpot is not/],
   [
-    'real Stripe beside an emulated HubSpot',
-    { ...emulated, ...testKeys, STRIPE_EMULATOR_URL: '' },
-    /Stripe is real and HubSpot is not/,
-  ],
-  [
-    'real HubSpot beside an emulated Stripe',
     { ...emulated, HUBSPOT_EMULATOR_URL: '', HUBSPOT_ACCESS_TOKEN: 'pat' },
     /HubSpot is real and Stripe is not/,
   ],
   [
-    'a half-set group',
     { ...real, STRIPE_WEBHOOK_SECRET: '' },
     /STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY set without STRIPE_WEBHOOK_SECRET/,
   ],
+  [{ ...real, STRIPE_SECRET_KEY: 'sk_live_1' }, /both be live or both be test/],
+  [{ ...real, STRIPE_SECRET_KEY: 'pk_test_1' }, /must begin with sk_test_/],
   [
-    'a live secret key beside a test publishable key',
-    { ...real, STRIPE_SECRET_KEY: 'sk_live_1' },
-    /both be live or both be test/,
-  ],
-  ['keys in the wrong places', { ...real, STRIPE_SECRET_KEY: 'pk_test_1' }, /must begin with sk_test_/],
-  [
-    'ALLOW_MIX with a live key',
     {
       ...live,
       MODE: 'local',
@@ -119,153 +108,80 @@ const refused: [string, Record<string, string>, RegExp][] = [
     /never goes together with a live key/,
   ],
   [
-    'an emulator in live mode',
     { ...emulated, MODE: 'live', LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://a.example' },
     /refuses every emulator/,
   ],
-  ['test keys in live mode', { ...live, ...testKeys }, /refuses test keys/],
-  ['live mode without LINK_SECRET', { ...live, LINK_SECRET: '' }, /LINK_SECRET is missing/],
-  ['live mode without limits', { ...live, LIMITS: 'off' }, /MODE=live refuses it/],
-  ['live mode that is not told of its proxies', { ...live, TRUST_PROXY: '' }, /TRUST_PROXY is missing/],
-  ['a trust in everybody', { ...emulated, TRUST_PROXY: 'true' }, /whatever address a caller claims/],
-  ['a trust in every network', { ...emulated, TRUST_PROXY: '10.0.0.1, ::/0' }, /whatever address a caller/],
-  ['a proxy by name', { ...emulated, TRUST_PROXY: '10.0.0.1,nginx' }, /"nginx" is no address/],
-  ['a number of proxies', { ...emulated, TRUST_PROXY: '1' }, /"1" is no address/],
-  ['a network written with zeros', { ...emulated, TRUST_PROXY: '::/00' }, /"::\/00" is no address/],
-  ['a network that is none', { ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
-  ['live mode without https', { ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
-  ['no database', { ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
+  [{ ...live, ...testKeys }, /refuses test keys/],
+  [{ ...live, LINK_SECRET: '' }, /LINK_SECRET is missing/],
+  [{ ...live, LIMITS: 'off' }, /MODE=live refuses it/],
+  [{ ...live, TRUST_PROXY: '' }, /TRUST_PROXY is missing/],
+  [{ ...emulated, TRUST_PROXY: 'true' }, /whatever address a caller claims/],
+  [{ ...emulated, TRUST_PROXY: '10.0.0.1, ::/0' }, /whatever address a caller/],
+  [{ ...emulated, TRUST_PROXY: '10.0.0.1,nginx' }, /"nginx" is no address/],
+  [{ ...emulated, TRUST_PROXY: '1' }, /"1" is no address/],
+  [{ ...emulated, TRUST_PROXY: '::/00' }, /"::\/00" is no address/],
+  [{ ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
+  [{ ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
+  [{ ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
+  [{ ...emulated, DATABASE_URL: 'mysql://a/x' }, /DATABASE_URL must be an address/],
+  [{ ...emulated, DATABASE_URL: 'postgres://a,b:port/x' }, /DATABASE_URL must be an/],
   [
-    'a database that is none',
-    { ...emulated, DATABASE_URL: 'mysql://a/x' },
-    /DATABASE_URL must be an address/,
-  ],
-  ['a host that is none', { ...emulated, DATABASE_URL: 'postgres://a,b:port/x' }, /DATABASE_URL must be an/],
-  [
-    'a database that is only read',
     { ...emulated, DATABASE_URL: 'postgres://a,b/x?target_session_attrs=standby' },
     /target_session_attrs=standby, and Induct writes/,
   ],
   [
-    'a CA file that only PostgreSQL knows',
     { ...emulated, DATABASE_URL: 'postgres://a/x?sslmode=verify-full&sslrootcert=system' },
     /sslrootcert=system.* name the file/,
   ],
-  ['a port that is none', { ...emulated, PORT: '70000' }, /PORT must be a whole number/],
-  ['a mode that is none', { ...emulated, MODE: 'prod' }, /MODE must be one of local, live/],
-  ['a short link secret', { ...emulated, LINK_SECRET: 'short' }, /at least 32/],
+  [{ ...emulated, PORT: '70000' }, /PORT must be a whole number/],
+  [{ ...emulated, MODE: 'prod' }, /MODE must be one of local, live/],
+  [{ ...emulated, LINK_SECRET: 'short' }, /at least 32/],
+  [{ ...emulated, LIMIT_JOINS_PER_CODE: 'many' }, /LIMIT_JOINS_PER_CODE must be a count and a window/],
+  [{ ...emulated, DATABASE_WAIT_SECONDS: '5m' }, /DATABASE_WAIT_SECONDS/],
+  [{ ...emulated, STOP_DELAY_SECONDS: '61' }, /STOP_DELAY_SECONDS .* 0 to 60/],
+  [{ ...emulated, UPLOAD_MAX_BYTES: '10MB' }, /UPLOAD_MAX_BYTES/],
+  [{ ...emulated, CLAMD_URL: 'http://x:3310' }, /CLAMD_URL must be an address that begins with tcp:/],
   [
-    'a limit that is none',
-    { ...emulated, LIMIT_JOINS_PER_CODE: 'many' },
-    /LIMIT_JOINS_PER_CODE must be a count and a window/,
-  ],
-  [
-    'a wait for the database that is none',
-    { ...emulated, DATABASE_WAIT_SECONDS: '5m' },
-    /DATABASE_WAIT_SECONDS/,
-  ],
-  [
-    'a stop that is delayed too long',
-    { ...emulated, STOP_DELAY_SECONDS: '61' },
-    /STOP_DELAY_SECONDS .* 0 to 60/,
-  ],
-  ['an upload limit that is none', { ...emulated, UPLOAD_MAX_BYTES: '10MB' }, /UPLOAD_MAX_BYTES/],
-  [
-    'a virus scanner at an address that is not one',
-    { ...emulated, CLAMD_URL: 'http://x:3310' },
-    /CLAMD_URL must be an address that begins with tcp:/,
-  ],
-  [
-    'a storage that this version does not have',
     { ...emulated, STORAGE_URL: 'ftp://host/documents' },
     /STORAGE_URL must be an address that begins with file:\/\/ or s3:\/\//,
   ],
   [
-    "half of a bucket's keys",
     { ...emulated, STORAGE_URL: 's3://documents', STORAGE_ACCESS_KEY_ID: 'x' },
     /STORAGE_ACCESS_KEY_ID is set without STORAGE_SECRET_ACCESS_KEY/,
   ],
   [
-    "the other half of a bucket's keys",
     { ...emulated, STORAGE_URL: 's3://documents', STORAGE_SECRET_ACCESS_KEY: 'x' },
     /STORAGE_SECRET_ACCESS_KEY is set without STORAGE_ACCESS_KEY_ID/,
   ],
   [
-    "a bucket's keys beside a folder",
     { ...emulated, STORAGE_ACCESS_KEY_ID: 'x', STORAGE_SECRET_ACCESS_KEY: 'y' },
     /set STORAGE_URL to s3:\/\/bucket/,
   ],
+  [{ ...emulated, STORAGE_URL: 's3://key:secret@documents' }, /Keys have settings of their own/],
+  [{ ...emulated, STORAGE_URL: 's3://documents?regoin=eu-west-1' }, /unknown part: regoin/],
   [
-    'keys in the address of a bucket',
-    { ...emulated, STORAGE_URL: 's3://key:secret@documents' },
-    /Keys have settings of their own/,
-  ],
-  [
-    'a part of the address of a bucket that nobody reads',
-    { ...emulated, STORAGE_URL: 's3://documents?regoin=eu-west-1' },
-    /unknown part: regoin/,
-  ],
-  [
-    'checksums of a bucket that are not those that are required',
     { ...emulated, STORAGE_URL: 's3://documents?checksums=none' },
     /STORAGE_URL's checksums can only be required/,
   ],
-  [
-    'an endpoint of a bucket that is no address',
-    { ...emulated, STORAGE_URL: 's3://documents?endpoint=minio:9000' },
-    /endpoint must be an address/,
-  ],
-  ['live without a mail server', { ...live, SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL is missing: MODE=live/],
-  ['a mail server without a sender', { ...real, MAIL_FROM: '' }, /^SMTP_URL is set without MAIL_FROM/],
-  [
-    'a sender without a mail server',
-    { ...emulated, MAIL_FROM: 'a@b.example' },
-    /^MAIL_FROM set without SMTP_URL/,
-  ],
-  [
-    'no mail at all',
-    { ...emulated, MAIL_EMULATOR_URL: '' },
-    /^None of SMTP_URL, MAIL_EMULATOR_URL and MAIL=els/,
-  ],
-  [
-    'letters from here and elsewhere',
-    { ...live, MAIL: 'elsewhere' },
-    /^MAIL=elsewhere is set beside SMTP_URL/,
-  ],
-  ['another word than elsewhere', { ...live, MAIL: 'off' }, /^MAIL can only be "elsewhere"/],
-  [
-    'two mail servers',
-    { ...real, MAIL_EMULATOR_URL: 'smtp://127.0.0.1:3' },
-    /^MAIL_EMULATOR_URL is set beside SMTP_/,
-  ],
-  [
-    'a mail server by another protocol',
-    { ...real, SMTP_URL: 'https://mail.example' },
-    /^SMTP_URL must be an addr/,
-  ],
-  [
-    'a user without a password',
-    { ...real, SMTP_URL: 'smtps://post@mail.example' },
-    /both a user and a password/,
-  ],
-  [
-    'options behind the mail server',
-    { ...real, SMTP_URL: 'smtps://mail.example/?pool=1' },
-    /nothing behind the port/,
-  ],
-  ['a sender who is no address', { ...real, MAIL_FROM: 'The Society' }, /^MAIL_FROM must be an email/],
-  [
-    'a sender with a line break',
-    { ...real, MAIL_FROM: 'A\r\nBcc: b <a@b.example>' },
-    /^MAIL_FROM must be an email/,
-  ],
-  ['a selector that is none', { ...real, MAIL_DKIM_SELECTOR: 'a b' }, /^MAIL_DKIM_SELECTOR must be/],
-  ['a reply address that is none', { ...real, MAIL_REPLY_TO: 'help@' }, /^MAIL_REPLY_TO must be an email/],
+  [{ ...emulated, STORAGE_URL: 's3://documents?endpoint=minio:9000' }, /endpoint must be an address/],
+  [{ ...live, SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL is missing: MODE=live/],
+  [{ ...real, MAIL_FROM: '' }, /^SMTP_URL is set without MAIL_FROM/],
+  [{ ...emulated, MAIL_FROM: 'a@b.example' }, /^MAIL_FROM set without SMTP_URL/],
+  [{ ...emulated, MAIL_EMULATOR_URL: '' }, /^None of SMTP_URL, MAIL_EMULATOR_URL and MAIL=els/],
+  [{ ...live, MAIL: 'elsewhere' }, /^MAIL=elsewhere is set beside SMTP_URL/],
+  [{ ...live, MAIL: 'off' }, /^MAIL can only be "elsewhere"/],
+  [{ ...real, MAIL_EMULATOR_URL: 'smtp://127.0.0.1:3' }, /^MAIL_EMULATOR_URL is set beside SMTP_/],
+  [{ ...real, SMTP_URL: 'https://mail.example' }, /^SMTP_URL must be an addr/],
+  [{ ...real, SMTP_URL: 'smtps://post@mail.example' }, /both a user and a password/],
+  [{ ...real, SMTP_URL: 'smtps://mail.example/?pool=1' }, /nothing behind the port/],
+  [{ ...real, MAIL_FROM: 'The Society' }, /^MAIL_FROM must be an email/],
+  [{ ...real, MAIL_FROM: 'A\r\nBcc: b <a@b.example>' }, /^MAIL_FROM must be an email/],
+  [{ ...real, MAIL_DKIM_SELECTOR: 'a b' }, /^MAIL_DKIM_SELECTOR must be/],
+  [{ ...real, MAIL_REPLY_TO: 'help@' }, /^MAIL_REPLY_TO must be an email/],
 ];
-for (const [what, env, sentence] of refused)
-  test(`${what} is refused with a sentence`, () => {
-    assert.match(faultsOf(env), sentence);
-  });
+test('settings that cannot be meant are refused with a sentence', () => {
+  for (const [env, sentence] of refused) assert.match(faultsOf(env), sentence);
+});
 
 test('live keys are not for a server without limits, nor for links without a signature, whatever the mode', () => {
   const local = { ...live, MODE: 'local' };
@@ -373,4 +289,37 @@ test('whose word is taken for the address of a caller: the proxies that are name
     '192.168.0.0/16',
   ]);
   for (const none of ['none', 'false', '']) assert.equal(trusted(none), false);
+});
+
+const settings = {
+  DATABASE_URL: 'postgres://127.0.0.1/none',
+  STRIPE_EMULATOR_URL: 'http://127.0.0.1:1',
+  HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:1',
+  MAIL_EMULATOR_URL: 'smtp://127.0.0.1:1',
+};
+
+test('nobody is told how a server does unless a setting says so, and load is shed unless limits are off', () => {
+  const { metricsPort, otlpEndpoint, shedding } = readConfig(settings);
+  assert.equal(metricsPort, null);
+  assert.equal(otlpEndpoint, null);
+  assert.equal(shedding.eventLoopDelayMs, 250);
+  assert.ok(shedding.heapBytes > 100_000_000);
+  const off = readConfig({ ...settings, LIMITS: 'off', METRICS_PORT: '9464' });
+  assert.deepEqual(off.shedding, { eventLoopDelayMs: 0, heapBytes: 0, rssBytes: 0 });
+  assert.equal(off.metricsPort, 9464);
+  assert.equal(readConfig({ ...settings, SHED_RSS_MB: '300' }).shedding.rssBytes, 300 * 1_048_576);
+});
+
+test('mistakes in them are told like all others', () => {
+  const wrong = {
+    METRICS_PORT: '70000',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+    SHED_HEAP_MB: 'much',
+  };
+  assert.throws(
+    () => readConfig({ ...settings, ...wrong }),
+    (error: ConfigFaults) =>
+      error instanceof ConfigFaults &&
+      Object.keys(wrong).every((name) => error.faults.some((fault) => fault.startsWith(name))),
+  );
 });

@@ -5,15 +5,15 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { calls, pathOf } from '#contract/calls.ts';
 import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
-import { browser, startTestServer } from '../../../../tests/harness/testServer.ts';
+import { browser, sharedServer } from '../../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
 import { buildApp } from '../../app.ts';
 import { wire } from '../../wire.ts';
 import { createLog } from './logging.ts';
 
+const server = await sharedServer();
+
 test('whatever is logged while a call runs carries the id of its request, also by what speaks to a provider', async (t) => {
-  const server = await startTestServer();
-  t.after(() => server.close());
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const { config } = server.deps;
@@ -47,19 +47,17 @@ test('whatever is logged while a call runs carries the id of its request, also b
   assert.deepEqual(new Set(idsOf('a provider did not do a call')), new Set([ids[1]]));
 });
 
-/** Starts a test server, and builds an app beside it that logs at every level into `lines`. */
+/** Builds an app that logs at every level into `lines`. */
 async function loggingAll(t: TestContext) {
-  const server = await startTestServer();
-  t.after(() => server.close());
   const lines: string[] = [];
   const log = createLog('trace', { write: (line) => void lines.push(line) });
   const app = await buildApp({ ...server.deps, log });
   t.after(() => app.close());
-  return { server, app, log, lines };
+  return { app, log, lines };
 }
 
 test('nothing of a link in a letter, of a code or of an email is logged, however much is', async (t) => {
-  const { server, app, lines } = await loggingAll(t);
+  const { app, lines } = await loggingAll(t);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const client = browser(url);
   const uuid = await orderingJoin(client);
@@ -85,7 +83,7 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
 });
 
 test('the values of a row that PostgreSQL refuses are not logged with its error', async (t) => {
-  const { server, app, log, lines } = await loggingAll(t);
+  const { app, log, lines } = await loggingAll(t);
   const refused = () =>
     sql`insert into person (contact_id, email, profile) values ('9001', 'jordan.rivera@example.com', null)`.execute(
       server.deps.database,

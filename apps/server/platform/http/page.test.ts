@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { settingsFor } from '../../../../tests/harness/standIns.ts';
+import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
+import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { readSociety } from '../../society/readSociety.ts';
 import { toSite } from '../../society/wire.ts';
-import { addressOptions, handleErrors } from './errors.ts';
+import { readConfig } from '../config/config.ts';
+import { addressOptions, handleErrors, NO_DATABASE } from './errors.ts';
+import { createLog } from './logging.ts';
 import { type Page, servePage, writePage } from './page.ts';
+import { keepPageFiles, otherPageFile } from './pageFiles.ts';
+import { openWaitingRoom } from './waitingRoom.ts';
 
 const societyFolder = join(import.meta.dirname, '../../../../society');
 const society = readSociety(join(societyFolder, 'society.yaml'));
@@ -233,4 +243,92 @@ test('an address that the site does not have is 404 with the page, and its scree
     '/registration/%ff/init',
   ])
     assert.equal((await app.inject(url)).statusCode, 200, url);
+});
+
+const nowhere = {
+  stripeUrl: 'http://127.0.0.1:9',
+  hubspotUrl: 'http://127.0.0.1:9',
+  smtpUrl: 'smtp://127.0.0.1:9',
+};
+
+test('a call whose body is still on its way while the database is waited for can send it, and is answered', async (t) => {
+  const settings = settingsFor(nowhere, 'postgres://nobody@127.0.0.1:9/nothing', tmpdir());
+  const room = await openWaitingRoom(
+    readConfig({ ...settings, PORT: '0' }),
+    createLog('silent'),
+    'A society',
+  );
+  t.after(() => room.leave());
+  const client = connect(room.port, '127.0.0.1');
+  let answer = '';
+  client.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+  });
+  const piece = 'x'.repeat(64 * 1024);
+  client.write(
+    `POST /api/public/upload-resume HTTP/1.1\r\nhost: society.example\r\ncontent-length: ${20 * piece.length}\r\n\r\n`,
+  );
+  const closed = once(client, 'close');
+  for (let sent = 0; sent < 20; sent++) {
+    await pause(5);
+    await new Promise<void>((done, fail) => client.write(piece, (error) => (error ? fail(error) : done())));
+  }
+  await closed;
+  assert.match(answer, /^HTTP\/1\.1 503 /);
+  assert.ok(answer.includes(NO_DATABASE));
+});
+
+const { deps } = await sharedServer();
+const { database } = deps;
+
+/** Makes a build of the web app with these files below /static. */
+function buildOf(t: TestContext, files: Record<string, string>): string {
+  const folder = temporaryFolder(t);
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(folder, 'static', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  return folder;
+}
+
+const texts = async (...paths: string[]) =>
+  Promise.all(paths.map(async (path) => (await otherPageFile(database, path))?.toString() ?? null));
+
+test('while servers are replaced, each knows the files of the other’s page', async (t) => {
+  const before = buildOf(t, {
+    'js/index.1.js': 'before',
+    'js/index.1.js.br': 'compressed',
+    'js/same.5.js': 'same',
+  });
+  const now = buildOf(t, { 'js/index.2.js': 'now', 'countries/7/CA.json': '{}', 'js/same.5.js': 'same' });
+  await Promise.all([keepPageFiles(database, before), keepPageFiles(database, now)]);
+  assert.deepEqual(
+    await texts(
+      'js/index.1.js',
+      'js/index.2.js',
+      'js/same.5.js',
+      'countries/7/CA.json',
+      'js/index.1.js.br',
+      'js/index.3.js',
+    ),
+    ['before', 'now', 'same', '{}', null, null],
+  );
+  rmSync(join(before, 'static/js/index.1.js'));
+  await keepPageFiles(database, before);
+  assert.deepEqual(await texts('js/index.1.js'), ['before'], 'a tab may still ask for it');
+});
+
+test('a file goes 30 days after the last start with its build', async (t) => {
+  const builds = ['old', 'recent', 'again'].map((name) => buildOf(t, { [`js/${name}.js`]: name }));
+  for (const each of builds) await keepPageFiles(database, each);
+  const startedBefore = (name: string, time: string) =>
+    sql`update page_file set started_at = now() - ${time}::interval where path = ${`js/${name}.js`}`.execute(
+      database,
+    );
+  await startedBefore('old', '30 days 1 minute');
+  await startedBefore('recent', '29 days 23 hours');
+  await startedBefore('again', '40 days');
+  await keepPageFiles(database, builds[2]!);
+  assert.deepEqual(await texts('js/old.js', 'js/recent.js', 'js/again.js'), [null, 'recent', 'again']);
 });

@@ -4,12 +4,20 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { serverOnInstalledPostgres } from '../../../../tests/harness/backups.ts';
+import pg from 'pg';
+import {
+  elsewhere,
+  failLate,
+  manifestOf,
+  rowsOf,
+  serverOnInstalledPostgres,
+} from '../../../../tests/harness/backups.ts';
 import { pdf } from '../../../../tests/harness/documents.ts';
 import { lacksPostgres as skip } from '../../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
 import type { Config } from '../../platform/config/config.ts';
+import { migrate } from '../../platform/database/migrate.ts';
 import { openStorage } from '../../providers/storage/openStorage.ts';
 import { readManifest } from './manifest.ts';
 
@@ -40,15 +48,6 @@ const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Confi
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** Returns an empty place for a restore: a new database, and the path of a documents folder that does not exist yet. */
-async function elsewhere(t: TestContext) {
-  const folder = join(temporaryFolder(t), 'documents');
-  return {
-    databaseUrl: await installed.postgres.emptyDatabase(),
-    storage: { kind: 'folder', folder } as const,
-    folder,
-  };
-}
 const fileIn = (folder: string, name: string) => readFileSync(join(folder, name));
 
 test('encrypted documents are compared, saved and restored as they are stored, and a restore needs no key', {
@@ -66,7 +65,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
     assert.equal(fileIn(join(folder, 'documents'), name).includes('%PDF'), false);
   }
   assert.equal((await readManifest(folder)).format, 5);
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, 'restore', [folder, '--yes'], { ...to, documentKeys: null });
   assert.equal(code, 0, out);
   assert.match(out, / 1 documents\.\n/);
@@ -81,7 +80,7 @@ test('a backup that lacks the key saves the document and says that it could not 
   const { code, out } = await run(t, 'backup', [folder], { documentKeys: [NEW] });
   assert.equal(code, 1);
   assert.match(out, new RegExp(`Document ${key} is saved, and was not compared: its key is neither`));
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   assert.equal((await run(t, 'restore', [folder, '--yes'], to)).code, 0);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
 });
@@ -106,10 +105,10 @@ test('a backup whose envelope was changed is not restored', { skip }, async (t) 
   const folder = join(temporaryFolder(t), 'backup');
   assert.equal((await run(t, 'backup', [folder])).code, 0);
   appendFileSync(join(folder, 'documents', `${key}.envelope`), ' ');
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.deepEqual([code, /\.envelope of the backup was changed/.test(out)], [1, true], out);
-  assert.equal(existsSync(to.folder), false);
+  assert.equal(existsSync(to.documents), false);
 });
 
 test('a restore leaves a document under a newer key, and makes good an envelope that nothing opens', {
@@ -139,11 +138,149 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   const folder = join(temporaryFolder(t), 'backup');
   assert.equal((await run(t, 'backup', [folder])).code, 0);
   installed.server.deps.storage = storage;
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
   assert.equal(code, 0, out);
-  assert.equal(fileIn(to.folder, key).includes('%PDF'), false);
+  assert.equal(fileIn(to.documents, key).includes('%PDF'), false);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
   const again = { ...to, databaseUrl: await installed.postgres.emptyDatabase() };
   assert.match((await run(t, 'restore', [folder, '--yes'], again)).out, / 0 documents were written/);
+});
+
+/** Adds to a database what a hosting provider adds to it: another schema with a table, and an extension in our schema. */
+async function asOfProvider(databaseUrl: string): Promise<void> {
+  await rowsOf(
+    databaseUrl,
+    `create schema auth; create table auth.users (email text); insert into auth.users values ('of the provider');
+     alter table auth.users enable row level security; create policy own on auth.users to current_user using (true);
+     do $$ begin
+       if exists (select from pg_available_extensions where name = 'pg_trgm') then create extension pg_trgm; end if;
+     end $$`,
+  );
+}
+
+/** Creates a database, runs the SQL `first` in it, migrates it, and adds one join. Returns the database's URL. */
+async function madeDatabase(first: string): Promise<string> {
+  const databaseUrl = await installed.postgres.emptyDatabase();
+  await rowsOf(databaseUrl, first);
+  await migrate(databaseUrl);
+  await rowsOf(
+    databaseUrl,
+    "with own as (insert into person (profile) values ('{}') returning id) insert into join_session (person_id, origin, programme) select id, 'school', 'high-school' from own",
+  );
+  return databaseUrl;
+}
+
+/** Backs up a database that has no documents. Returns the backup's folder. */
+async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, 'backup', [folder], { databaseUrl });
+  assert.equal(code, 0, out);
+  return folder;
+}
+
+const schemas =
+  "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' order by 1";
+const schemasOf = async (databaseUrl: string) =>
+  (await rowsOf(databaseUrl, schemas)).map((row) => (row as { name: string }).name);
+const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
+
+test('where a provider has schemas beside ours, ours alone is saved and restored, and theirs stays as it was', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema storage; create table storage.buckets (id int)');
+  await asOfProvider(databaseUrl);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t, installed);
+  await asOfProvider(to.databaseUrl);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['auth', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl, 'select from auth.users')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+  const again = await run(t, 'restore', [folder, '--yes'], to);
+  assert.deepEqual(
+    [again.code, /^The database is not empty \(schema public\)/.test(again.out)],
+    [1, true],
+    again.out,
+  );
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+});
+
+test('a role that may not read the schemas of others saves its own', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await asOfProvider(databaseUrl);
+  const { databaseName, role } = {
+    databaseName: new URL(databaseUrl).pathname.slice(1),
+    role: `of_society_${randomUUID().slice(0, 8)}`,
+  };
+  await rowsOf(
+    databaseUrl,
+    `create role ${role} login password 'x'; grant create on database ${databaseName} to ${role};
+     drop schema public cascade; create schema public authorization ${role}`,
+  );
+  t.after(() => rowsOf(databaseUrl, `drop owned by ${role} cascade; drop role ${role}`));
+  const own = new URL(databaseUrl);
+  own.username = role;
+  own.password = 'x';
+  await migrate(own.href);
+  assert.deepEqual(manifestOf(await savedFrom(t, own.href)).counts.joins, 0);
+});
+
+test('tables in a schema of their own come back in it, and only where servers find them there', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema induct');
+  const folder = await savedFrom(t, databaseUrl);
+  assert.equal(manifestOf(folder).schema, 'induct');
+  const to = await elsewhere(t, installed);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['induct', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl, 'select from induct.join_session')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+
+  const other = await elsewhere(t, installed);
+  const name = new URL(other.databaseUrl).pathname.slice(1);
+  await rowsOf(other.databaseUrl, `alter database ${name} set search_path = public`);
+  const refused = await run(t, 'restore', [folder, '--yes'], other);
+  assert.equal(refused.code, 1, refused.out);
+  assert.match(refused.out, /^The tables of the backup are in the schema induct, and .* public first/);
+  assert.deepEqual(await schemasOf(other.databaseUrl), ['public']);
+});
+
+test('the name of a schema may be any', { skip }, async (t) => {
+  const name = 'Of "the" Society.*';
+  const lookFirst = `do $$ begin
+    execute format('alter database %I set search_path = %I, public', current_database(), '${name}'); end $$`;
+  const databaseUrl = await madeDatabase(`create schema ${pg.escapeIdentifier(name)}; ${lookFirst}`);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t, installed);
+  await rowsOf(to.databaseUrl, lookFirst);
+  const { code, out } = await run(t, 'restore', [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), [name, 'public']);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+});
+
+test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
+  const folder = await savedFrom(t, await madeDatabase('create schema induct'));
+  const to = await elsewhere(t, installed);
+  await failLate(to.databaseUrl);
+  const failed = await run(t, 'restore', [folder, '--yes'], to);
+  assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['public']);
+});
+
+test('tables that are spread over two schemas are not saved in part', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, 'backup', [folder], { databaseUrl });
+  assert.deepEqual(
+    [code, /^The tables of Induct are in more than one schema \(induct, public\)/.test(out)],
+    [1, true],
+    out,
+  );
+  assert.equal(existsSync(folder), false);
 });

@@ -3,17 +3,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
+import { sharedServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { diagnose } from '../../../staff/doctor.ts';
 import { askArrival, CLAIMED_ADDRESS, doctorToken, isDoctorToken } from './arrival.ts';
 
 const SECRET = 'a secret of this installation, 32+';
 
-async function serverWith(t: TestContext, trustProxy: string): Promise<TestServer> {
-  const server = await startTestServer({ TRUST_PROXY: trustProxy, LINK_SECRET: SECRET });
-  t.after(() => server.close());
-  return server;
-}
+const trusting = await sharedServer({ TRUST_PROXY: '127.0.0.1', LINK_SECRET: SECRET });
+const server = await sharedServer({ TRUST_PROXY: 'none', LINK_SECRET: SECRET });
 
 /**
  * Starts a proxy in front of a server. For a call with a given X-Forwarded-For, `forwarded` returns the X-Forwarded-For that the
@@ -57,13 +54,11 @@ const CALLER = '203.0.113.9';
 const adds = (given: string | undefined) => (given ? `${given}, ${CALLER}` : CALLER);
 
 test('a proxy that is named and adds the caller is in order, and the doctor says whose address arrives', async (t) => {
-  const server = await serverWith(t, '127.0.0.1');
-  const line = await saysOf(server, await proxyBefore(t, server, adds));
+  const line = await saysOf(trusting, await proxyBefore(t, trusting, adds));
   assert.match(line, /^ok .* arrives from 203\.0\.113\.9, by the proxy at (::ffff:)?127\.0\.0\.1/);
 });
 
 test('a proxy that was forgotten is missing in TRUST_PROXY', async (t) => {
-  const server = await serverWith(t, 'none');
   for (const forwarded of [adds, () => CALLER]) {
     const line = await saysOf(server, await proxyBefore(t, server, forwarded));
     assert.match(
@@ -74,28 +69,21 @@ test('a proxy that was forgotten is missing in TRUST_PROXY', async (t) => {
 });
 
 test('a proxy that passes on what a caller claims is missing what it must add', async (t) => {
-  const server = await serverWith(t, '127.0.0.1');
-  assert.match(
-    await saysOf(server, await proxyBefore(t, server, (given) => given)),
-    /^missing .* believed to have the address that they claim/,
-  );
-  assert.match(await saysOf(server, server.url), /^missing .* believed to have the address that they claim/);
+  for (const url of [await proxyBefore(t, trusting, (given) => given), trusting.url])
+    assert.match(await saysOf(trusting, url), /^missing .* believed to have the address that they claim/);
 });
 
-test('without a proxy and without trust in one nothing is missing', async (t) => {
-  const server = await serverWith(t, 'none');
+test('without a proxy and without trust in one nothing is missing', async () => {
   assert.match(await saysOf(server, server.url), /^ok .* without a proxy/);
 });
 
-test('a server that is not there, or that has another secret, is told as what could not be checked', async (t) => {
-  const server = await serverWith(t, 'none');
+test('a server that is not there, or that has another secret, is told as what could not be checked', async () => {
   assert.match(await saysOf(server, 'http://127.0.0.1:9'), /^could not be checked .* does not answer/);
   const other = await askArrival(server.url, 'another secret');
   assert.deepEqual('refused' in other && other.refused.status, 404);
 });
 
 test('another server at the public address is told as one, whatever it answers', async (t) => {
-  const server = await serverWith(t, 'none');
   let answer = '';
   const other = createServer((_, response) => response.end(answer));
   other.listen(0, '127.0.0.1');
@@ -118,8 +106,7 @@ test('another server at the public address is told as one, whatever it answers',
     );
 });
 
-test('for strangers there is nothing at that address: no token, a wrong one, an old one, one of the future', async (t) => {
-  const server = await serverWith(t, 'none');
+test('for strangers there is nothing at that address: no token, a wrong one, an old one, one of the future', async () => {
   const ask = (token?: string) =>
     fetch(
       `${server.url}/api/doctor/arrival`,

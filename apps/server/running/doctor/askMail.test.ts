@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import { startMailEmulator } from '../../../../emulators/mail/server.ts';
+import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { readConfig } from '../../platform/config/config.ts';
 import type { MailSettings } from '../../platform/config/mail.ts';
 import { askMail, type MailState, USUAL_SELECTORS } from './askMail.ts';
@@ -36,7 +34,7 @@ const domainOf = async (
 ): Promise<NonNullable<MailState['domain']>> => (await askMail(settings, sender, dnsOf(records))).domain!;
 
 async function mailServer(t: TestContext, account?: { user: string; password: string }): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'induct-mail-'));
+  const dataDir = temporaryFolder(t);
   const server = await startMailEmulator({
     host: '127.0.0.1',
     smtpPort: 0,
@@ -44,10 +42,7 @@ async function mailServer(t: TestContext, account?: { user: string; password: st
     dataDir,
     ...(account && { account }),
   });
-  t.after(async () => {
-    await server.close();
-    rmSync(dataDir, { recursive: true });
-  });
+  t.after(() => server.close());
   return server.smtpUrl;
 }
 const connectionTo = async (url: string) => (await askMail(settingsOf(url), sender, dnsOf({}))).connection;

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { before, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import pg from 'pg';
 import Stripe from 'stripe';
+import { parse, stringify } from 'yaml';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../../emulators/s3/server.ts';
 import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { control, forgetRequests, requestsTo } from '../../../../tests/harness/providers.ts';
-import { runOperator, settingsOf } from '../../../../tests/harness/serverProcess.ts';
+import { runLone } from '../../../../tests/harness/runCommand.ts';
+import { startServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
+import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { diagnose } from '../../../staff/doctor.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { idOfKey } from '../../providers/storage/envelope.ts';
@@ -121,64 +125,70 @@ test('stand-ins are called stand-ins, and need neither an endpoint nor a domain'
   assert.match(report, /ok +Webhook endpoint: The local start tells the stand-in/);
 });
 
-test('an endpoint that lacks an event is missing it', async () => {
-  await register({ enabled_events: webhookEvents.filter((event) => event !== 'charge.dispute.closed') });
-  assert.match(missingIn(await asReal()), /is not sent charge.dispute.closed\. Add them at https:/);
-});
+const notPermitted = { error: { type: 'invalid_request_error', message: 'The provided key may not.' } };
+/** Makes the stand-in for Stripe answer the next call to a path with 403, as it does for a restricted key. */
+const refuse = (path: string, more: object = {}) =>
+  control(server.stripeUrl, 'POST', 'faults', {
+    kind: 'status',
+    status: 403,
+    path,
+    body: notPermitted,
+    ...more,
+  });
 
-test('an endpoint of another API version is missing the right one', async () => {
-  const { id } = await register();
+test('whatever is wrong at Stripe is asked and named', async () => {
+  const { id } = await register({
+    enabled_events: webhookEvents.filter((event) => event !== 'charge.dispute.closed'),
+  });
   await control(server.stripeUrl, 'POST', `webhook_endpoints/${id}`, { api_version: '2020-08-27' });
-  assert.match(missingIn(await asReal()), /speaks API version 2020-08-27/);
-});
-
-test('a disabled endpoint, and none at all, are missing', async () => {
-  assert.match(missingIn(await asReal()), /None is registered for https:\/\/join.society.example\/api/);
-  const { id } = await register();
   await stripe.webhookEndpoints.update(id, { disabled: true });
-  assert.match(missingIn(await asReal()), new RegExp(`${id} .* is disabled`));
-});
-
-test('a domain that is unregistered, switched off or refused by Apple is missing', async () => {
-  await register({ url: 'https://other.society.example/api/webhooks/stripe' });
-  assert.match(
-    missingIn(await asReal({ publicUrl: 'https://other.society.example' })),
-    /other.society.example is not registered/,
-  );
-  await register();
   const [domain] = (await stripe.paymentMethodDomains.list()).data;
   await control(server.stripeUrl, 'POST', `payment_method_domains/${domain!.id}`, { apple_pay: 'inactive' });
-  assert.match(missingIn(await asReal()), /not active for Apple Pay \(Apple could not verify this domain\)/);
-  await stripe.paymentMethodDomains.update(domain!.id, { enabled: false });
-  assert.match(missingIn(await asReal()), /switched off/);
-});
-
-test('whether the account offers Link is told', async () => {
-  await register();
-  const [own] = (await stripe.paymentMethodConfigurations.list()).data;
-  for (const [preference, words] of [
-    ['on', /^ok +Link: It is on in the account, and the card forms switch it off/m],
-    ['off', /^ok +Link: It is off in the account\.$/m],
-  ] as const) {
-    await stripe.paymentMethodConfigurations.update(own!.id, {
-      link: { display_preference: { preference } },
-    });
-    assert.match((await asReal()).report, words);
-  }
-});
-
-test('a wrong secret key, a wrong publishable key and an account that may not charge are missing', async () => {
-  await register();
-  assert.match(
-    missingIn(await asReal(withProviders({ stripe: { secretKey: 'sk_test_wrong' } }))),
-    /refuses STRIPE_SECRET_KEY \(Invalid API Key provided/,
-  );
-  assert.match(
-    missingIn(await asReal(withProviders({ stripe: { publishableKey: 'pk_test_wrong' } }))),
-    /refuses STRIPE_PUBLISHABLE_KEY/,
-  );
   await control(server.stripeUrl, 'POST', 'account', { charges_enabled: false });
-  assert.match(missingIn(await asReal()), /acct_emulated may not charge yet/);
+  const [own] = (await stripe.paymentMethodConfigurations.list()).data;
+  const offerLink = (preference: 'on' | 'off') =>
+    stripe.paymentMethodConfigurations.update(own!.id, { link: { display_preference: { preference } } });
+  await offerLink('on');
+  await refuse('/v1/disputes');
+  await refuse('/v1/refunds/*', { method: 'POST' });
+  const date = new Date(Date.now() - 600_000).toUTCString();
+  await refuse('/v1/balance', { headers: { date } });
+  const { report, status } = await asReal();
+  assert.equal(status, 1);
+  for (const sentence of [
+    /^missing .*is not sent charge.dispute.closed\. Add them at https:/m,
+    /^missing .*speaks API version 2020-08-27/m,
+    new RegExp(`^missing .*${id} .* is disabled`, 'm'),
+    /^missing .*not active for Apple Pay \(Apple could not verify this domain\)/m,
+    /^missing .*acct_emulated may not charge yet/m,
+    /^missing .*may not read Disputes/m,
+    /^missing .*may not write Refunds/m,
+    /^missing .*This machine is 60\d seconds ahead of Stripe's/m,
+    /^ok +Link: It is on in the account, and the card forms switch it off/m,
+  ])
+    assert.match(report, sentence);
+  await offerLink('off');
+  await stripe.paymentMethodDomains.update(domain!.id, { enabled: false });
+  const after = (await asReal()).report;
+  assert.match(after, /^missing .*switched off/m);
+  assert.match(after, /^ok +Link: It is off in the account\.$/m);
+});
+
+test('no endpoint and no domain at the public address are missing', async () => {
+  await register();
+  const { report } = await asReal({ publicUrl: 'https://other.society.example' });
+  assert.match(report, /None is registered for https:\/\/other.society.example\/api/);
+  assert.match(report, /other.society.example is not registered/);
+});
+
+test('a wrong secret key, a wrong publishable key and a wrong token are missing', async () => {
+  await register();
+  for (const [change, sentence] of [
+    [{ stripe: { secretKey: 'sk_test_wrong' } }, /refuses STRIPE_SECRET_KEY \(Invalid API Key provided/],
+    [{ stripe: { publishableKey: 'pk_test_wrong' } }, /refuses STRIPE_PUBLISHABLE_KEY/],
+    [{ hubspot: { accessToken: 'pat-wrong' } }, /refuses HUBSPOT_ACCESS_TOKEN/],
+  ] as const)
+    assert.match(missingIn(await asReal(withProviders(change))), sentence);
 });
 
 test("a publishable key that does not open the account's payment belongs to another one", async () => {
@@ -189,35 +199,15 @@ test("a publishable key that does not open the account's payment belongs to anot
   assert.match(missingIn(await asReal()), /belongs to another account/);
 });
 
-test('a restricted key that may not read disputes is missing that permission', async () => {
-  await register();
-  const body = { error: { type: 'invalid_request_error', message: 'The provided key may not.' } };
-  await control(server.stripeUrl, 'POST', 'faults', {
-    kind: 'status',
-    status: 403,
-    path: '/v1/disputes',
-    body,
-  });
-  assert.match(missingIn(await asReal()), /may not read Disputes\. Edit the restricted key/);
-});
-
-test('a restricted key that may not write refunds, and a clock that is off, are missing', async () => {
-  await register();
-  const error = { type: 'invalid_request_error', message: 'The provided key may not.' };
-  const fault = { kind: 'status', status: 403, method: 'POST', path: '/v1/refunds/*', body: { error } };
-  await control(server.stripeUrl, 'POST', 'faults', fault);
-  assert.match(missingIn(await asReal()), /may not write Refunds\. Edit the restricted key/);
-  const date = new Date(Date.now() - 600_000).toUTCString();
-  const late = { kind: 'status', status: 403, path: '/v1/balance', headers: { date }, body: { error } };
-  await control(server.stripeUrl, 'POST', 'faults', late);
-  assert.match(missingIn(await asReal()), /This machine is 60\d seconds ahead of Stripe's/);
-});
-
-test('Stripe down is one sentence', async () => {
-  const { report, status } = await asReal(withProviders({ stripe: { url: 'http://127.0.0.1:9' } }));
-  assert.equal(status, 1);
-  assert.match(report, /missing +Stripe key: Stripe does not answer/);
-  assert.doesNotMatch(report, /\n +at /);
+test('Stripe and HubSpot down are a sentence each, and exit status 1', async (t) => {
+  const away = 'http://127.0.0.1:9';
+  const change = withProviders({ stripe: { url: away }, hubspot: { url: away } });
+  const { code, out } = await runLone(t, { ...config, ...change }, 'doctor', []);
+  assert.equal(code, 1);
+  assert.match(out, /missing +Stripe key: Stripe does not answer/);
+  assert.match(out, /missing +HubSpot token: HubSpot does not answer/);
+  assert.match(out, /2 things are missing\./);
+  assert.doesNotMatch(out, /\n +at /, 'no stack');
 });
 
 test('a HubSpot property that does not exist is missing by its name', async () => {
@@ -241,12 +231,8 @@ test('a HubSpot property that does not exist is missing by its name', async () =
   assert.equal((await asReal()).status, 0);
 });
 
-test('a wrong HubSpot token, and one without the scope to write, are missing', async () => {
+test('a HubSpot token without the scope to write is missing it', async () => {
   await register();
-  assert.match(
-    missingIn(await asReal(withProviders({ hubspot: { accessToken: 'pat-wrong' } }))),
-    /refuses HUBSPOT_ACCESS_TOKEN/,
-  );
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: ['crm.objects.contacts.read'] });
   assert.match(missingIn(await asReal()), /lacks crm.objects.contacts.write/);
 });
@@ -267,19 +253,11 @@ test('a service key does not tell its scopes: each is tried by a call that chang
   }
 });
 
-test('HubSpot down is a sentence and exit status 1, from the command itself', async () => {
-  const { code, output } = await operator(['doctor'], { HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:9' });
-  assert.equal(code, 1);
-  assert.match(output, /missing +HubSpot token: HubSpot does not answer/);
-  assert.match(output, /1 thing is missing\./);
-  assert.doesNotMatch(output, /\n +at /, 'no stack');
-});
-
-test('the command itself ends with 0 when nothing is missing, and prints every check once', async () => {
-  const { code, output } = await operator(['doctor'], {});
-  assert.equal(code, 0, output);
-  const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 22, output);
+test('the command ends with 0 when nothing is missing, and prints every check once', async (t) => {
+  const { code, out } = await runLone(t, config, 'doctor', []);
+  assert.equal(code, 0, out);
+  const checks = out.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
+  assert.equal(checks.length, 22, out);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {
@@ -315,10 +293,6 @@ test('a database that is down, empty, or of a newer version is found without tou
   assert.match(report, /missing +Database: It does not answer \(.*ECONNREFUSED.*\)\. Check DATABASE_URL/);
 });
 
-/** Runs the staff's command line as a child process, on this server's database and stand-ins. */
-const operator = (args: string[], env: Record<string, string>) =>
-  runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
-
 test('a document whose key is missing is found, and the key named by its id', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { ...server.deps.config, storage: { kind: 'folder', folder } } as const;
@@ -337,22 +311,21 @@ test('a document whose key is missing is found, and the key named by its id', as
   );
 });
 
+/** Starts a bucket. Returns it, and the settings of a server whose documents are in it. */
+async function startBucket(t: TestContext) {
+  const s3 = await startS3Emulator({ dataDir: temporaryFolder(t) });
+  t.after(() => s3.close());
+  const { url: endpoint, keys: credentials } = s3;
+  const region = 'us-east-1';
+  const checksums = 'supported';
+  return {
+    s3,
+    storage: { kind: 's3', bucket: S3_BUCKET, prefix: '', region, endpoint, checksums, credentials } as const,
+  };
+}
+
 test('a bucket is written to, read and left as it was; one that refuses us is missing', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
-  const s3 = await startS3Emulator({ dataDir });
-  t.after(async () => {
-    await s3.close();
-    rmSync(dataDir, { recursive: true });
-  });
-  const storage = {
-    kind: 's3',
-    bucket: S3_BUCKET,
-    prefix: '',
-    region: 'us-east-1',
-    endpoint: s3.url,
-    checksums: 'supported',
-    credentials: s3.keys,
-  } as const;
+  const { s3, storage } = await startBucket(t);
   assert.match(
     (await asReal({ storage })).report,
     /ok +Documents: A small and a large file were written to the bucket documents/,
@@ -381,22 +354,74 @@ for (const [checksums, wrong] of [
   ],
 ] as const)
   test(`a bucket that takes ${checksums} of the checksums is missing until they are left out`, async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
-    const s3 = await startS3Emulator({ dataDir });
-    t.after(async () => {
-      await s3.close();
-      rmSync(dataDir, { recursive: true });
-    });
+    const { s3, storage } = await startBucket(t);
     s3.bucket.checksums = checksums;
     const reportOf = async (checksums: 'supported' | 'required') => {
-      const { url: endpoint, keys: credentials } = s3;
-      const region = 'us-east-1';
-      const { report } = await asReal({
-        storage: { kind: 's3', bucket: S3_BUCKET, prefix: '', region, endpoint, checksums, credentials },
-      });
+      const { report } = await asReal({ storage: { ...storage, checksums } });
       assert.deepEqual([s3.bucket.objects.size, s3.bucket.uploads.size], [0, 0], 'nothing is left');
       return report;
     };
     assert.match(await reportOf('supported'), wrong);
     assert.match(await reportOf('required'), /ok +Documents: A small and a large file/);
   });
+
+const PROGRAMME =
+  "The society's file has no programme high-school, which has 1 paid join, 2 unpaid joins, 2 unused invite codes.";
+const PRODUCTS = [
+  "The society's file has no product 1 (Membership), which is in 2 orders that were paid or are open.",
+  "The society's file has no product 30 (Lapel Pin), which is in 1 order that was paid or is open.",
+];
+
+/**
+ * Makes a paid join, an ordering join, a join that has just begun, and codes of the joins' programme. Then writes a society file
+ * that lacks this programme and an item of the open order. Returns the file's path.
+ */
+async function sellOtherThings(t: TestContext): Promise<string> {
+  await paidJoin(server, server.client());
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const productUuid = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  const invited = server.client();
+  await invited.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
+  await sql`insert into invitation (code, person_id, school, programme, expires_at) values
+    ('USED102', (select id from person where contact_id = '102'), null, 'high-school', null), ('UNUSED102', (select id from person where contact_id = '102'), null, 'high-school', null),
+    ('GONE2026', null, 'A School', 'high-school', null), ('GONE2025', null, 'A School', 'high-school', now())`.execute(
+    server.deps.database,
+  );
+  const used = { contactId: '102', invitationCode: 'USED102', isTOLA: true };
+  assert.equal((await invited.call('initiateJoin', { body: used })).status, 200);
+  const file = parse(readFileSync(server.deps.config.societyFile, 'utf8'));
+  delete file.programmes['high-school'];
+  file.catalogue = file.catalogue.filter(
+    ({ id, programme }: { id: number; programme?: string }) => id !== 30 && programme !== 'high-school',
+  );
+  const folder = temporaryFolder(t);
+  copyFileSync(join(server.deps.config.societyFile, '../icon.png'), join(folder, 'icon.png'));
+  const path = join(folder, 'society.yaml');
+  writeFileSync(path, stringify(file));
+  return path;
+}
+
+test('doctor and the server’s log name what joins, orders and codes refer to and the file has no more', async (t) => {
+  const { config } = server.deps;
+  const before = await diagnose(config);
+  assert.match(before.report, /ok +What was sold: .* has every programme and product of/);
+  const societyFile = await sellOtherThings(t);
+  const { report, status } = await diagnose({ ...config, societyFile });
+  const found = [PROGRAMME, ...PRODUCTS].join(' ');
+  assert.ok(
+    report.includes(
+      `What was sold: ${found} Put them back into ${societyFile}, with \`retired: true\` where nobody is `,
+    ),
+    report,
+  );
+  assert.equal(status, 1);
+  const started = await startServerProcess(
+    withSettings(server, { SOCIETY_FILE: societyFile, LOG_LEVEL: 'warn' }),
+  );
+  t.after(() => started.kill());
+  const told = () => started.log().map(({ msg }) => msg);
+  await until(async () => PRODUCTS.every((sentence) => told().includes(sentence)));
+  assert.ok(told().includes(PROGRAMME));
+});
