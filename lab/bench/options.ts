@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseTyped } from '../../tools/local/parseTyped.ts';
 
 export const names = [
   'server',
@@ -44,7 +44,7 @@ const usage = `npm run lab -- bench [${names.join('] [')}]
 /** Reads the command line. Throws a sentence when an argument is wrong. */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseTyped('npm run lab -- bench', {
     args: [...args],
     allowPositionals: true,
     options: {

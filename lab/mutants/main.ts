@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startTestPostgres } from '../../tests/harness/database.ts';
 import { compiledCode } from '../../tools/local/child.ts';
+import { parseTyped } from '../../tools/local/parseTyped.ts';
 import type { RunningPostgres } from '../../tools/local/postgres.ts';
 import {
   type Accepted,
@@ -90,7 +90,7 @@ type Scope = keyof typeof scopes;
 /** String literals are not mutated: a misspelt state does not compile, and the browser tests check the sentences. */
 const excludedMutations = ['StringLiteral'];
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = parseTyped('npm run lab -- mutants', {
   allowPositionals: true,
   options: { seed: { type: 'string', default: '1' }, sample: { type: 'string' } },
 });

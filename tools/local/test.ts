@@ -1,17 +1,15 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import pLimit from 'p-limit';
-import { npmSettings } from '../../apps/server/platform/config/config.ts';
-import { swallowedOptions } from '../../apps/staff/swallowedOptions.ts';
 import { placeCluster, startTestPostgres, testDatabase } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
 import { checkLint, checkTypes, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
+import { parseTyped } from './parseTyped.ts';
 import { explain, settingNames } from './settings.ts';
 import { groupsOf, startsPrograms } from './testGroups.ts';
 
@@ -58,15 +56,8 @@ function readArguments() {
     only: { type: 'string', multiple: true },
     long: { type: 'boolean', default: false },
   } as const;
-  const [swallowed] = swallowedOptions([{ flags: ['long'], texts: { only: 'SUITE' } }], npmSettings());
-  if (swallowed) {
-    console.error(
-      `npm has taken ${swallowed} for itself. Put -- before the options: npm test -- ${swallowed}`,
-    );
-    process.exit(1);
-  }
   try {
-    return parseArgs({ allowPositionals: true, options });
+    return parseTyped('npm test --', { allowPositionals: true, options });
   } catch (error) {
     console.error(`${explain(error)}
 
