@@ -46,7 +46,6 @@ test('a decline of the saved card offers another card, which pays the exact amou
   page,
   complaints,
 }) => {
-  // The test is slow because axe checks the page and the card form's frame in each state of the screen.
   complaints.expect(/status of 402/);
   const { uuid, upgradePath } = await declinedLater(page);
   await page.goto(upgradePath);

@@ -1,0 +1,21 @@
+import type { Frame } from '@playwright/test';
+import axe from 'axe-core';
+
+/** axe's tags for the rules of WCAG 2.2 AA. */
+export const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Returns what axe finds in a frame, without the frames within it. `tags` choose among axe's rules. */
+export async function violationsIn(
+  frame: Frame,
+  tags: readonly string[],
+): Promise<{ id: string; help: string; at: string[] }[]> {
+  if (!(await frame.evaluate(() => 'axe' in window))) await frame.evaluate(axe.source);
+  return frame.evaluate(
+    async (runOnly) => {
+      const { run } = (window as unknown as { axe: typeof axe }).axe;
+      const { violations } = await run({ iframes: false, resultTypes: ['violations'], runOnly });
+      return violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
+    },
+    [...tags],
+  );
+}
