@@ -83,18 +83,18 @@ test('no call fails while two servers are restarted one after the other', async 
             }),
       );
   });
-  const began = performance.now();
   const stop = async (index: number) => {
     const sofar = answers.length;
     await until(() => answers.length > sofar + 40);
+    const began = performance.now();
     assert.equal(await servers[index]!.stop(), 0);
+    assert.ok(performance.now() - began < 60_000, 'it stops at once');
   };
   await stop(0);
   servers[0] = await start(ports[0]!);
   await stop(1);
   const sofar = answers.length;
   await until(() => answers.length > sofar + 10);
-  assert.ok(performance.now() - began < 60_000, 'they stop at once');
   isOver = true;
   await Promise.all(asking);
   assert.deepEqual([...new Set(answers)], ['200']);
