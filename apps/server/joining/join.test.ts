@@ -30,6 +30,12 @@ test('a code opens no join for a contact that is not its own', async () => {
   assert.equal(message, 'Eligibility check failed. No contact found or invalid invite code.');
   const asSchool = { invitationCode: 'HONOR101' };
   assert.equal((await client.call('initiateSchoolJoin', { body: asSchool })).status, 404, "nor a school's");
+  const ofNobody = { contactId: '9999', invitationCode: 'LINCOLN2026', isTOLA: true };
+  assert.equal(
+    (await client.call('initiateJoin', { body: ofNobody })).status,
+    404,
+    "nor a school's code one for a contact that nobody knows",
+  );
 });
 
 test('a country that the list has is taken, and a state that the country has, in any spelling of its name', async () => {

@@ -158,7 +158,7 @@ async function startByCode(
           sql`and address_hash = ${addressHash}`,
         )
       : sql<boolean>`true`;
-  const isOfContact = sql`code = ${code} and person_id is not distinct from ${contactId === null ? null : personOf(sql`${contactId}`)}`;
+  const isOfContact = sql`code = ${code} and ${contactId === null ? sql`person_id is null` : sql`person_id = ${personOf(sql`${contactId}`)}`}`;
   // Asking HubSpot counts as an attempt, too, so what is read after it is not judged by the limit once more.
   let isLetThrough = false;
   return startOrRefuse(deps, joinsOfBrowser, {
