@@ -68,7 +68,8 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> 
     const [first, second] = given as [string | Partial<Statement>, unknown];
     const text = typeof first === 'string' ? first : first.text;
     const values = typeof first === 'string' ? second : (first.values ?? second);
-    if (text && this !== database)
+    // Other servers of this process have databases of their own.
+    if (text && this !== database && this.database === database.database)
       statements.set(text, { text, values: Array.isArray(values) ? values : [] });
     return query.apply(this, given);
   });
