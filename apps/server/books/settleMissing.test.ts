@@ -452,13 +452,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
  * payment, which is a duplicate and is not refunded automatically, and the uuid of the first join.
  */
 async function keptSecond(t: TestContext, contactId: string) {
-  const code = `KEPT${contactId}`;
-  const { database } = server.deps;
-  await database.insertInto('person').values({ contact_id: contactId, profile: '{}' }).execute();
-  await database
-    .insertInto('invitation')
-    .values({ code, person_id: personId(contactId) })
-    .execute();
+  const code = await invited(contactId);
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   await payByCard(server, first.id);
