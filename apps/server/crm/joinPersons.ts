@@ -50,7 +50,8 @@ export async function moveRows(
 }
 
 /**
- * Joins two persons: all that is `from`'s becomes `into`'s, and `from`, with whoever was joined with them before, leads to `into`. Who has
+ * Joins two persons: all that is `from`'s becomes `into`'s, and `from`, with whoever was joined with them before, leads to `into`. Both
+ * stay apart from whom staff keep apart. Who has
  * not paid gets the details of one who has, who has none those of anybody. A join that is being paid stays, if its contact can be
  * followed later.
  */
@@ -72,4 +73,9 @@ export async function joinPersons(
   await sql`
     update person set merged_into = ${into}, found_contact_id = null, likeness = null, words = ''
     where id = ${from} or merged_into = ${from}`.execute(trx);
+  await sql`
+    insert into kept_apart (one_id, other_id)
+    select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
+    from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
+    where other <> ${into} on conflict do nothing`.execute(trx);
 }

@@ -87,11 +87,6 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
     await attachAnew(trx, sql`(person_id = ${from} or ${isOfJoinsOf(sql`${from}`)})`);
     await joinPersons(trx, { from, into });
     await hubspotIsToHear(trx, told, { isAnew: true });
-    await sql`
-      insert into kept_apart (one_id, other_id)
-      select least(other, ${into}::bigint), greatest(other, ${into}::bigint)
-      from kept_apart, lateral (select case ${from}::bigint when one_id then other_id when other_id then one_id end as other) as pair
-      where other <> ${into} on conflict do nothing`.execute(trx);
     for (const twice of twiceHeld(merge.from.held, merge.into.held))
       await tellOfHeldTwice(trx, twice, 'staff');
   });

@@ -120,7 +120,7 @@ test('whom a merge leaves is still likely the same as who pays under their name 
   assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} ${first.uuid}`));
 });
 
-test('who are kept apart stay so when one of them is merged with their contact', async (t) => {
+test('who are kept apart stay so when one of them is merged with their contact, and that in HubSpot with another', async (t) => {
   const { id } = await invited('sam.school@example.com', { firstname: 'Sam', lastname: 'Okafor' });
   const person = { personalEmail: 'okafor@example.com', firstName: 'Sam', lastName: 'Okafor' };
   const [father, son] = [await paid(person), await paid(person)];
@@ -132,6 +132,11 @@ test('who are kept apart stay so when one of them is merged with their contact',
   await run(t, 'person keep-apart', father.uuid, son.uuid);
   assert.deepEqual(await likely(), []);
   await run(t, 'person merge', son.uuid, id);
+  assert.deepEqual(await likely(), []);
+  const college = await invited('sam.college@example.com', { firstname: 'Sam', lastname: 'Okafor' });
+  await mergeAtHubspot(college.id, id);
+  await sync();
+  assert.notEqual(await contactOf(son.uuid), id);
   assert.deepEqual(await likely(), []);
 });
 
