@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { twiceHeld } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { heldBy, tellOfHeldTwice } from './heldTwice.ts';
+import { heldBy, tellOfHeldTwice, tellOfLikelySame } from './heldTwice.ts';
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { joinPersons, lockPersons } from './joinPersons.ts';
 
@@ -48,6 +48,7 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
       insert into crm_delivery (person_id, sent) select ${into}, sent from former
       on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
     for (const held of twice) await tellOfHeldTwice(trx, held, { merged: old, into: present });
+    await tellOfLikelySame(trx, into);
   }
   const remaining = sql`(select unnest(${rows.map(({ into }) => into)}::bigint[]))`;
   // Of a member all that was bought is compared with what HubSpot has kept of the two, as after a payment of which it was not told.

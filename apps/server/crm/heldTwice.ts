@@ -4,6 +4,7 @@ import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBack } from '#core/remedy.ts';
 import { tellStaff } from '../letters/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { alikeTo } from '../session/alike.ts';
 
 /** Returns by which joins a person holds something. */
 export async function heldBy(database: Kysely<Tables>, personId: number): Promise<Held[]> {
@@ -28,4 +29,25 @@ export async function tellOfHeldTwice(
   if (rows.length > 0) return;
   const params = { types, others, by };
   await tellStaff(trx, { kind: 'held_twice', subject: uuid, params, remedy: giveBack(uuid, types) });
+}
+
+/**
+ * Writes a notice to staff if a person holds a membership, and others hold one who are likely the same. To be called when the person
+ * has got a membership, another likeness or other joins. No money is refunded automatically.
+ */
+export async function tellOfLikelySame(trx: Kysely<Tables>, personId: number): Promise<void> {
+  const { rows } = await sql<{ uuid: string; others: string[] }>`
+    with held as (select id, session_uuid, person_id from membership where type = 'membership' and is_held
+        and person_id in ${alikeTo(sql`${personId}::bigint`)})
+    select own.session_uuid::text as uuid, array(
+      select session_uuid::text from held where person_id <> ${personId} order by id) as others
+    from held own where own.person_id = ${personId} order by own.id desc limit 1`.execute(trx);
+  for (const { uuid, others } of rows)
+    if (others[0])
+      await tellStaff(trx, {
+        kind: 'perhaps_twice',
+        subject: uuid,
+        params: { others },
+        remedy: { do: 'merge or keep apart', uuid, other: others[0] },
+      });
 }

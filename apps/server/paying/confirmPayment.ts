@@ -5,6 +5,7 @@ import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { tellOfLikelySame } from '../crm/heldTwice.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { memberAlready } from '../crm/memberAlready.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
@@ -15,7 +16,7 @@ import type { Origin, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
 import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { alikeTo, isProven } from '../session/alike.ts';
+import { isProven } from '../session/alike.ts';
 import { holdings, joinHolds, presentPerson } from '../session/members.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { wordsTyped } from '../session/words.ts';
@@ -25,7 +26,6 @@ import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
 import { followPayment } from './refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from './refunds/giveBack.ts';
-import { tellOfTwice } from './refunds/membershipStanding.ts';
 import { isBefore } from './stripeClock.ts';
 
 /** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if its money goes back. */
@@ -168,7 +168,7 @@ interface LockedSession {
 }
 
 /**
- * Locks the join, everybody who is likely the same as its payer (an advisory lock), and its person. Of two payments of one person,
+ * Locks the join, everybody who is likely the same as its payer (advisory locks), and its person. Of two payments of one person,
  * or of likely the same ones, the second therefore sees what the first has bought.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
@@ -178,11 +178,13 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
     where uuid = ${uuid} for update of session`.execute(trx);
   const [session] = rows;
   if (!session) return undefined;
+  // The person gets the likeness of what was typed, or keeps their own ({@link provenBy}).
   const likeness = session.details ? likenessOf(session.details) : session.likeness;
-  // A row is locked only once all of it is read, so after the advisory lock.
+  const both = [likeness, session.likeness].filter((one) => one !== null).sort();
+  // A row is locked only once all of it is read, so after the advisory locks.
   const person = await sql<{ contact_id: string | null }>`
-    with alike as materialized (select case when ${likeness}::text is not null
-      then pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0)) end)
+    with alike as materialized (
+      select count(pg_advisory_xact_lock(hashtextextended('likeness ' || likeness, 0))) from unnest(${both}::text[]) as key (likeness))
     select contact_id from person, alike where id = ${session.person_id} for update of person`.execute(trx);
   return { ...session, likeness, contact_id: person.rows[0]?.contact_id ?? null };
 }
@@ -226,9 +228,8 @@ async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
   { uuid, kind, revision }: NamedOrder,
-  { person_id, contact_id, likeness }: LockedSession,
+  { person_id, contact_id }: LockedSession,
 ) {
-  const alike = alikeTo(sql`${person_id}::bigint`, sql`${likeness}::text`);
   const { rows } = await sql<{
     amount_cents: number;
     items: OrderLine[];
@@ -240,7 +241,6 @@ async function readBeside(
     held: PaymentFacts['held'];
     is_held_by_join: boolean;
     holdings: Holdings | null;
-    others: string[];
   }>`
     select amount_cents, items,
       case kind when 'join' then (select begun.amount_cents from order_snapshot begun
@@ -252,9 +252,7 @@ async function readBeside(
       coalesce((select json_agg(json_build_object('type', type, 'isProven', ${isProven('holder')}))
         from membership join join_session holder on holder.uuid = membership.session_uuid
         where membership.person_id = ${person_id} and is_held), '[]') as held,
-      ${joinHolds('session.uuid', 'membership')} as is_held_by_join, ${holdings(sql`${person_id}::bigint`)} as holdings,
-      array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
-        where other.person_id in ${alike} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
+      ${joinHolds('session.uuid', 'membership')} as is_held_by_join, ${holdings(sql`${person_id}::bigint`)} as holdings
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
     where snapshot.session_uuid = ${uuid} and kind = ${kind} and snapshot.revision = ${revision}`.execute(
     trx,
@@ -266,8 +264,6 @@ async function readBeside(
       /** The total (cents) on the screen when Buy Now was last pressed; null if nobody pressed it, or for an upgrade. */
       begunCents: row.begun_cents,
       isMemberElsewhere: isMemberByHubspotAlone(row.holdings),
-      /** The other joins of the person, or of likely the same ones, that hold a membership. */
-      others: row.others,
       facts: {
         status: row.status,
         hasMembership: row.has_membership,
@@ -397,11 +393,11 @@ function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,
-  { uuid, contact_id }: LockedSession,
-  { others, isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
+  { uuid, person_id, contact_id }: LockedSession,
+  { isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
   madeAgain: MadeAgain | null,
 ): Promise<void> {
-  await tellOfTwice(trx, uuid, others);
+  if (person_id !== null) await tellOfLikelySame(trx, person_id);
   // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot, so this status does not
   // prove an earlier membership.
   if (isMemberElsewhere && madeAgain === null) await tellStaff(trx, memberAlready(uuid, contact_id!));

@@ -10,18 +10,17 @@ import {
   type StudentDetailsField,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
+import { tellOfLikelySame } from '../crm/heldTwice.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
 import { revokePasses } from '../joining/pass/revoke.ts';
 import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
 import { endNotices } from '../letters/tellStaff.ts';
-import { othersOfPayer, tellOfTwice } from '../paying/refunds/membershipStanding.ts';
 import { holding } from '../platform/database/holding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
-import { joinHolds } from '../session/members.ts';
 import { wordsWith } from '../session/words.ts';
 import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
@@ -153,12 +152,7 @@ async function correct(
           insert into join_event (session_uuid, step, cause, detail)
           select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
           from unnest(${joins}::uuid[]) as uuid`.execute(trx);
-        // They may be likely the same as somebody else who holds a membership, too.
-        const { rows: held } = await sql<{ uuid: string }>`
-          select uuid from join_session where ${joinsOfPerson} and ${joinHolds('uuid', 'membership')} order by paid_at limit 1`.execute(
-          trx,
-        );
-        for (const { uuid } of held) await tellOfTwice(trx, uuid, await othersOfPayer(trx, uuid));
+        await tellOfLikelySame(trx, personId);
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);

@@ -9,7 +9,7 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
 import { wasAtHubspot } from '../crm/followContacts.ts';
-import { tellOfHeldTwice } from '../crm/heldTwice.ts';
+import { tellOfHeldTwice, tellOfLikelySame } from '../crm/heldTwice.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
 import {
@@ -89,6 +89,7 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
     await hubspotIsToHear(trx, told, { isAnew: true });
     for (const twice of twiceHeld(merge.from.held, merge.into.held))
       await tellOfHeldTwice(trx, twice, 'staff');
+    await tellOfLikelySame(trx, into);
   });
 }
 
@@ -154,6 +155,7 @@ export async function unmergePersons(deps: Deps, personId: number, shown?: Unmer
       trx,
     );
     await hubspotIsToHear(trx, told, { isAnew: true });
+    for (const one of [from.id, into.id]) await tellOfLikelySame(trx, one);
   });
   return back.refused;
 }

@@ -13,6 +13,7 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { reconcile } from '../books/reconcile.ts';
 import { pushDue } from '../crm/push.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
@@ -118,6 +119,34 @@ test('whom a merge leaves is still likely the same as who pays under their name 
   assert.equal((await beginPayment(first.client, here, revision)).status, 409);
   const { uuid } = await paid(person);
   assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} ${first.uuid}`));
+});
+
+test('who pays as they were called before a correction is told to staff as likely the same as a holder of their name', async (t) => {
+  const { code } = await invited('ada.before@example.com', { firstname: 'Ada', lastname: 'Vale' });
+  const typed = { personalEmail: 'ada.before@example.com', firstName: 'Ada', lastName: 'Vale' };
+  const first = await paid(typed, code);
+  assert.equal((await charge(first.client, first.uuid, first.intentId)).data.status, 'succeeded');
+  await run(t, 'person correct', first.uuid, '--first-name', 'Ben');
+  await run(t, 'refund', first.intentId);
+  const other = await paid({ ...typed, firstName: 'Ben' });
+  const { uuid } = await paid(typed, code);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} ${other.uuid}`));
+});
+
+test('who becomes likely the same as another member by a merge, or by its undoing, is told to staff', async (t) => {
+  const typed = { personalEmail: 'likeness@example.com', firstName: 'Cleo', lastName: 'Vale' };
+  const ended = await paid(typed);
+  await refund(ended.uuid);
+  const other = await paid(typed);
+  const { uuid } = await paid({ ...typed, firstName: 'Clio' });
+  assert.deepEqual(await noticesOf(server, uuid), []);
+  await run(t, 'person merge', uuid, ended.uuid);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`person merge ${uuid} ${other.uuid}`));
+  const meanwhile = await paid({ ...typed, firstName: 'Clio' });
+  assert.deepEqual(await noticesOf(server, meanwhile.uuid), []);
+  await run(t, 'person unmerge', uuid);
+  const told = (await noticesOf(server, uuid)).join();
+  assert.match(told, new RegExp(`person merge ${uuid} ${meanwhile.uuid}`));
 });
 
 test('who are kept apart stay so when one of them is merged with their contact, and that in HubSpot with another', async (t) => {

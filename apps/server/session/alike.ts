@@ -8,13 +8,11 @@ export function isProven(session: string): RawBuilder<boolean> {
 
 /**
  * SQL for a subquery of the ids of a person and of everybody who is likely the same (packages/core/people.ts), without those whom
- * staff keep apart. `personId` is SQL for the person's id. With `likeness`, everybody who is like that counts, instead of those who are like the person's row.
+ * staff keep apart. `personId` is SQL for the person's id.
  */
-export function alikeTo(
-  personId: RawBuilder<unknown>,
-  likeness: RawBuilder<unknown> = sql`(select likened.likeness from person likened where likened.id = ${personId})`,
-): RawBuilder<unknown> {
-  return sql`(select ${personId} union all select alike.id from person alike where alike.likeness = ${likeness}
+export function alikeTo(personId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select ${personId} union all select alike.id from person alike
+    where alike.likeness = (select likened.likeness from person likened where likened.id = ${personId})
     and not exists (select from kept_apart
       where one_id = least(alike.id, ${personId}) and other_id = greatest(alike.id, ${personId})))`;
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { type BaseFacts, baseOf } from '#core/people.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { giveBack } from '#core/remedy.ts';
+import { tellOfLikelySame } from '../../crm/heldTwice.ts';
 import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
 import { dueAgain } from '../../letters/dueLetters.ts';
 import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
@@ -60,8 +61,7 @@ export async function bringStanding(
     params: { intentId, type, standing, isNotTold },
     remedy: null,
   });
-  if (comesBack && type === 'membership')
-    await tellOfTwice(trx, session.uuid, await othersOfPayer(trx, session.uuid));
+  if (comesBack && type === 'membership' && person_id !== null) await tellOfLikelySame(trx, person_id);
   if (type === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
@@ -72,21 +72,6 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
       join membership on session_uuid = other.uuid and type = 'membership' and is_held
     where own.uuid = ${uuid} order by other.paid_at`.execute(trx);
   return rows.map((other) => other.uuid);
-}
-
-/** Writes a notice that the payer of a join also holds memberships from the joins `others`. No money is refunded automatically. */
-export async function tellOfTwice(
-  trx: Kysely<Tables>,
-  uuid: string,
-  others: readonly string[],
-): Promise<void> {
-  if (others.length === 0) return;
-  await tellStaff(trx, {
-    kind: 'perhaps_twice',
-    subject: uuid,
-    params: { others: [...others] },
-    remedy: { do: 'merge or keep apart', uuid, other: others[0]! },
-  });
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
