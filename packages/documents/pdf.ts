@@ -5,8 +5,9 @@ import { ZIP_TAIL, zipEnd } from './foreign.ts';
 import { isWebPage } from './signature.ts';
 
 /**
- * The most (bytes) that is read of a PDF. Opening one takes its two ends and the objects of its first page; only a PDF whose
- * cross-reference table is wrong is read in full, to make a new table.
+ * The most (bytes) that is read of a PDF. A larger one is read in pieces: opening it takes its two ends and the objects of its first
+ * page, unless its cross-reference table is wrong. Smaller ones are read in full, since pdf.js never ends if it reads in pieces and an
+ * object is said to begin just behind the end.
  */
 const MOST_READ_BYTES = 40 * MIB;
 
@@ -62,12 +63,11 @@ async function open(bytes: Bytes): Promise<void> {
         }, failed.reject);
     }
   }
-  const task = getDocument({
-    range: new Ranges(bytes.size, null),
-    disableAutoFetch: true,
-    disableStream: true,
-    verbosity: 0,
-  });
+  const source =
+    bytes.size > MOST_READ_BYTES
+      ? { range: new Ranges(bytes.size, null), disableAutoFetch: true, disableStream: true }
+      : { data: new Uint8Array(await bytes.read(0, bytes.size)) };
+  const task = getDocument({ ...source, verbosity: 0 });
   const opened = task.promise
     .then((document) => document.getPage(1))
     .catch((error: Error) => {
