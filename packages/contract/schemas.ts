@@ -57,6 +57,7 @@ const signature = { exp: text(20).optional(), sig: text(200).optional() };
 /** The codes of failures: those of HTTP statuses (`codeOf` in the server), and two conflicts to which the page reacts. */
 const failureCodes = [
   'invalid',
+  'signed_out',
   'forbidden',
   'not_found',
   'too_slow',
@@ -88,7 +89,7 @@ export const failure = z.object({
   reference: z.string().optional(),
 });
 
-const success = <Data extends z.ZodType>(data: Data) =>
+export const success = <Data extends z.ZodType>(data: Data) =>
   z.object({ success: z.literal(true), status: z.literal('success'), message: z.string().optional(), data });
 
 /**

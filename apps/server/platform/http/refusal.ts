@@ -1,7 +1,7 @@
 import type { Failure } from '#contract/schemas.ts';
 
 /**
- * An expected failure of a call, with its HTTP status and sentence. 400: what was sent is wrong. 403: not by this browser, or not
+ * An expected failure of a call, with its HTTP status and sentence. 400: what was sent is wrong. 401: not signed in at the desk. 403: not by this browser, or not
  * without a signature. 404: there is no such thing. 409: not as things stand. 429 and 503: later.
  */
 export class Refusal extends Error {
@@ -44,6 +44,7 @@ export function codeOf(status: number): Failure['code'] {
   return codes[status] ?? (status < 500 ? 'invalid' : 'failed');
 }
 const codes: Record<number, Failure['code']> = {
+  401: 'signed_out',
   403: 'forbidden',
   404: 'not_found',
   408: 'too_slow',

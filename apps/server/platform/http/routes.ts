@@ -20,8 +20,8 @@ export interface Answer<Name extends CallName> {
   message?: string;
 }
 
-const failures = Object.fromEntries(
-  [400, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
+export const failures = Object.fromEntries(
+  [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
 );
 
 /** Returns the route template of a call in Fastify's syntax: `/api/public/join-session/:uuid/welcome`. */

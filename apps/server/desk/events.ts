@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import type { Deps } from './deps.ts';
+import type { Staff } from './links.ts';
+
+/** What a member of staff did at the desk. Names nobody but staff. */
+export interface StaffEvent {
+  /** Null: somebody who is not signed in. */
+  staff: Staff | null;
+  /** The call's name. */
+  action: string;
+  /** What it was about: a person's number, a payment, a document. */
+  subject?: string | undefined;
+  outcome: 'done' | 'refused' | 'failed';
+}
+
+/** Records an event for good. */
+export async function noteEvent(
+  { database }: Pick<Deps, 'database'>,
+  { staff, action, subject, outcome }: StaffEvent,
+): Promise<void> {
+  await sql`
+    insert into staff_event (staff_id, name, action, subject, outcome)
+    values (${staff?.id ?? null}, ${staff?.name ?? null}, ${action}, ${subject ?? null}, ${outcome})`.execute(
+    database,
+  );
+}

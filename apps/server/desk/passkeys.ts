@@ -1,0 +1,147 @@
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { sql, type Transaction } from 'kysely';
+import { CHALLENGE_MINUTES } from '#core/staff.ts';
+import type { Database } from '../platform/database/client.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Staff } from './links.ts';
+
+export const PASSKEY_REFUSED = 'This passkey was not accepted. Try again.';
+
+/** Where passkeys are made and used. */
+export interface Site {
+  /** The origin of the desk. */
+  deskUrl: string;
+  societyName: string;
+}
+
+/** Returns what a browser needs to make a passkey for a member of staff, who may have others. */
+export async function registrationOptions(
+  database: Database,
+  { deskUrl, societyName }: Site,
+  { id, name }: Staff,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { rows } = await sql<{ id: string; transports: never[] }>`
+    select id, transports from staff_passkey where staff_id = ${id}`.execute(database);
+  const options = await generateRegistrationOptions({
+    rpName: societyName,
+    rpID: new URL(deskUrl).hostname,
+    userID: new TextEncoder().encode(`staff ${id}`),
+    userName: name,
+    excludeCredentials: rows,
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  await keepChallenge(database, options.challenge, id);
+  return options;
+}
+
+/** Returns what a browser needs to sign in by any passkey that it has of the desk. */
+export async function authenticationOptions(
+  database: Database,
+  { deskUrl }: Site,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const options = await generateAuthenticationOptions({
+    rpID: new URL(deskUrl).hostname,
+    userVerification: 'required',
+  });
+  await keepChallenge(database, options.challenge, null);
+  return options;
+}
+
+/** Stores the passkey that a browser has made. Throws a {@link Refusal} (403) if it did not sign a challenge of this member of staff. */
+export async function storePasskey(
+  trx: Transaction<Tables>,
+  { deskUrl }: Site,
+  { id }: Staff,
+  response: RegistrationResponseJSON,
+): Promise<void> {
+  const { verified, registrationInfo } = await accepted(() =>
+    verifyRegistrationResponse({
+      response,
+      expectedChallenge: (challenge) => takeChallenge(trx, challenge, id),
+      expectedOrigin: deskUrl,
+      expectedRPID: new URL(deskUrl).hostname,
+    }),
+  );
+  if (!verified) throw new Refusal(403, PASSKEY_REFUSED);
+  const { credential } = registrationInfo;
+  await sql`
+    insert into staff_passkey (id, staff_id, public_key, counter, transports)
+    values (${credential.id}, ${id}, ${Buffer.from(credential.publicKey)}, ${credential.counter}, ${credential.transports ?? []})`.execute(
+    trx,
+  );
+}
+
+/** Returns whose passkey has signed a challenge. Throws a {@link Refusal} (403) if none of ours did, or the access has ended. */
+export async function staffOfPasskey(
+  trx: Transaction<Tables>,
+  { deskUrl }: Site,
+  response: AuthenticationResponseJSON,
+): Promise<Staff> {
+  const { rows } = await sql<Staff & { publicKey: Buffer; counter: string; transports: never[] }>`
+    select staff.id, name, role, public_key as "publicKey", counter, transports
+    from staff_passkey join staff on staff.id = staff_id
+    where staff_passkey.id = ${response.id} and ended_at is null for update of staff_passkey`.execute(trx);
+  const [found] = rows;
+  if (!found) throw new Refusal(403, PASSKEY_REFUSED);
+  const { verified, authenticationInfo } = await accepted(() =>
+    verifyAuthenticationResponse({
+      response,
+      expectedChallenge: (challenge) => takeChallenge(trx, challenge, null),
+      expectedOrigin: deskUrl,
+      expectedRPID: new URL(deskUrl).hostname,
+      credential: {
+        id: response.id,
+        publicKey: new Uint8Array(found.publicKey),
+        counter: Number(found.counter),
+        transports: found.transports,
+      },
+    }),
+  );
+  if (!verified) throw new Refusal(403, PASSKEY_REFUSED);
+  await sql`
+    update staff_passkey set counter = ${authenticationInfo.newCounter}, used_at = now() where id = ${response.id}`.execute(
+    trx,
+  );
+  return { id: found.id, name: found.name, role: found.role };
+}
+
+/** The library throws an error for everything that is wrong with a response. */
+async function accepted<T>(verify: () => Promise<T>): Promise<T> {
+  try {
+    return await verify();
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    throw new Refusal(403, PASSKEY_REFUSED);
+  }
+}
+
+async function keepChallenge(database: Database, challenge: string, staffId: string | null): Promise<void> {
+  await sql`
+    with over as (delete from staff_challenge where expires_at < now())
+    insert into staff_challenge (challenge, staff_id, expires_at)
+    values (${challenge}, ${staffId}, now() + make_interval(mins => ${CHALLENGE_MINUTES}))`.execute(database);
+}
+
+/** Uses a challenge up. Whether it was one of ours, and for this member of staff. */
+async function takeChallenge(
+  trx: Transaction<Tables>,
+  challenge: string,
+  staffId: string | null,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from staff_challenge
+    where challenge = ${challenge} and staff_id is not distinct from ${staffId}::bigint and expires_at > now()
+    returning challenge`.execute(trx);
+  return rows.length > 0;
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodType } from 'zod';
+import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
+import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
+import { success } from '#contract/schemas.ts';
+import { hasRightsOf } from '#core/staff.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { failures } from '../platform/http/routes.ts';
+import type { Deps } from './deps.ts';
+import { noteEvent } from './events.ts';
+import type { Staff } from './links.ts';
+import { readSession, tokenOf } from './sessions.ts';
+
+export const SIGNED_OUT = 'You are signed out. Sign in again.';
+export const NOT_YOURS = 'Your role does not allow this.';
+export const FOREIGN = 'This request did not come from the desk.';
+
+export interface DeskContext<Name extends DeskCallName> {
+  /** Who calls; null only for calls that need no session. */
+  staff: (typeof deskCalls)[Name]['role'] extends null ? Staff | null : Staff;
+  params: DeskParams<Name>;
+  body: DeskBody<Name>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/**
+ * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
+ * origin. Records every POST, refused ones too. `subject` says what it is about.
+ */
+export function serveDesk<Name extends DeskCallName>(
+  app: FastifyInstance,
+  deps: Deps & { deskUrl: string },
+  name: Name,
+  handler: (context: DeskContext<Name>) => Promise<DeskData<Name>> | DeskData<Name>,
+  subject?: (context: DeskContext<Name>) => string,
+): void {
+  const { method, path, role } = deskCalls[name];
+  const shape = deskSchemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      ...(shape.params ? { params: shape.params } : {}),
+      ...(shape.body ? { body: shape.body } : {}),
+      response: { 200: success(shape.data), ...failures },
+    },
+    // Before the body is read: a stranger's is not looked at.
+    onRequest: async (request) => {
+      if (method === 'POST') refuseForeign(request, deps.deskUrl);
+      const token = tokenOf(request, deps.deskUrl);
+      const staff = token === null ? null : await readSession(deps.database, token);
+      request.staff = staff;
+      if (role === null) return;
+      if (!staff) throw new Refusal(401, SIGNED_OUT);
+      if (hasRightsOf(staff.role, role)) return;
+      await noteEvent(deps, { staff, action: name, outcome: 'refused' });
+      throw new Refusal(403, NOT_YOURS);
+    },
+    handler: async (request, reply) => {
+      const { staff, params, body } = request;
+      const context = { staff, params, body, request, reply } as DeskContext<Name>;
+      const note = (outcome: 'done' | 'refused' | 'failed') =>
+        noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
+      try {
+        const data = await handler(context);
+        if (method === 'POST') await note('done');
+        return { success: true, status: 'success', data };
+      } catch (error) {
+        if (method === 'POST') await note(error instanceof Refusal ? 'refused' : 'failed');
+        throw error;
+      }
+    },
+  });
+}
+
+/** A page of another origin cannot set these headers. */
+function refuseForeign({ headers }: FastifyRequest, deskUrl: string): void {
+  if (headers.origin !== deskUrl || headers['sec-fetch-site'] !== 'same-origin')
+    throw new Refusal(403, FOREIGN);
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in at the desk; null if nobody is. */
+    staff: Staff | null;
+  }
+}

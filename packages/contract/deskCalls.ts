@@ -1,0 +1,19 @@
+import type { StaffRole } from '#core/staff.ts';
+
+/**
+ * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
+ * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names.
+ */
+export const deskCalls = {
+  enter: { method: 'POST', path: '/api/desk/enter', role: null },
+  getPasskeyOptions: { method: 'POST', path: '/api/desk/passkey/options', role: null },
+  signInByPasskey: { method: 'POST', path: '/api/desk/passkey', role: null },
+  addPasskey: { method: 'POST', path: '/api/desk/passkey/add', role: null },
+  signOut: { method: 'POST', path: '/api/desk/sign-out', role: 'staff' },
+  getMe: { method: 'GET', path: '/api/desk/me', role: 'staff' },
+} as const satisfies Record<
+  string,
+  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null }
+>;
+
+export type DeskCallName = keyof typeof deskCalls;

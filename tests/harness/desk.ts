@@ -1,0 +1,90 @@
+import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
+import { deskSchemas } from '#contract/deskSchemas.ts';
+import { failure, success } from '#contract/schemas.ts';
+import type { StaffRole } from '#core/staff.ts';
+import { buildDesk } from '../../apps/server/desk/app.ts';
+import { makeLink } from '../../apps/server/desk/links.ts';
+import { freePort } from '../../tools/local/ports.ts';
+import type { TestServer } from './testServer.ts';
+
+export interface DeskAnswer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
+  data: any;
+  message: string | undefined;
+}
+
+/** A browser at the desk, with its own cookie. */
+export interface DeskBrowser {
+  call(
+    name: DeskCallName,
+    options?: { params?: Record<string, string>; body?: object; headers?: Record<string, string> },
+  ): Promise<DeskAnswer>;
+}
+
+export interface TestDesk {
+  url: string;
+  browser(): DeskBrowser;
+  /** Makes a member of staff. Returns the token of a link that signs them in. */
+  link(name: string, role: StaffRole): Promise<string>;
+  /** Returns a browser that is signed in as a member of staff, whom it makes. */
+  signedIn(role: StaffRole): Promise<DeskBrowser>;
+  close(): Promise<void>;
+}
+
+/** Starts the desk of a test server, at an origin of its own. */
+export async function startDesk(server: TestServer, mode: 'local' | 'live' = 'local'): Promise<TestDesk> {
+  const config = { ...server.deps.config, mode };
+  const port = (await freePort())!;
+  const url = `http://localhost:${port}`;
+  const deps = { ...server.deps, config, deskUrl: url };
+  const app = buildDesk(deps);
+  await app.listen({ host: 'localhost', port });
+  const link = (name: string, role: StaffRole) =>
+    makeLink(deps, { name, email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, role });
+  let people = 0;
+  return {
+    url,
+    browser: () => browserAt(url),
+    link,
+    async signedIn(role) {
+      const browser = browserAt(url);
+      await browser.call('enter', { body: { token: await link(`Person ${++people}`, role) } });
+      return browser;
+    },
+    close: () => app.close(),
+  };
+}
+
+function browserAt(url: string): DeskBrowser {
+  let cookie = '';
+  return {
+    async call(name, { params = {}, body, headers = {} } = {}) {
+      const { method, path } = deskCalls[name];
+      const response = await fetch(url + path.replace(/\{(\w+)\}/g, (_, key: string) => params[key] ?? ''), {
+        method,
+        headers: {
+          cookie,
+          ...(method === 'POST' && {
+            origin: url,
+            'sec-fetch-site': 'same-origin',
+            'content-type': 'application/json',
+          }),
+          ...headers,
+        },
+        ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+      });
+      const [given] = response.headers.getSetCookie();
+      if (given) cookie = given.split(';')[0]!;
+      const answer = (await response.json()) as { data?: unknown; message?: string };
+      (response.ok ? success(deskSchemas[name].data) : failure).parse(answer);
+      return {
+        status: response.status,
+        headers: response.headers,
+        data: answer.data,
+        message: answer.message,
+      };
+    },
+  };
+}
