@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
+import { linkAddress, makeOwnerLink } from './desk/links.ts';
 import { importInvitations } from './joining/invitations/importInvitations.ts';
 import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
@@ -69,7 +70,10 @@ async function main(): Promise<void> {
     ...(config.mode === 'live' || hasPage ? { webBuild } : {}),
     ...(room ? { room } : {}),
   });
-  process.send?.({ listening: server.url });
+  const { desk, mode } = config;
+  const deskLink =
+    desk && mode === 'local' ? linkAddress(desk.url, await makeOwnerLink(wired.deps)) : undefined;
+  process.send?.({ listening: server.url, ...(deskLink && { deskLink }) });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
   await logAbsent(log, config, wired.deps.society);
 }

@@ -3,6 +3,7 @@ import { buildApp } from './app.ts';
 import { startReconciling } from './books/reconcile.ts';
 import { startSweeping } from './books/sweep.ts';
 import { startPushing } from './crm/push.ts';
+import { buildDesk } from './desk/app.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startSendingLinks } from './joining/pass/sendLinks.ts';
@@ -32,6 +33,8 @@ export async function run(
   const app = await buildApp(deps, { ...(webBuild === undefined ? {} : { webBuild }), stopping });
   await room?.leave();
   const url = await app.listen({ host, port: room?.port ?? deps.config.port });
+  const desk = deps.config.desk && buildDesk({ ...deps, deskUrl: deps.config.desk.url });
+  await desk?.listen({ host, port: deps.config.desk!.port });
   const metrics =
     metricsPort === null ? null : await serveMetrics({ ...deps, database: backgroundDatabase }, metricsPort);
   if (metrics) deps.log.info({ url: metrics.url }, 'metrics are served');
@@ -59,7 +62,7 @@ export async function run(
       const ended = background.map((end) => end());
       if (stopping.isWatched) await pause(stopDelaySeconds * 1_000);
       await stopAccepting(app.server);
-      await Promise.all([app.close(), ...ended]);
+      await Promise.all([app.close(), desk?.close(), ...ended]);
       await metrics?.close();
       await Promise.all([database.destroy(), backgroundDatabase.destroy()]);
     },

@@ -2,6 +2,7 @@ import { backupCommands } from './backup.ts';
 import { certificateCommands } from './certificate.ts';
 import type { Command } from './command.ts';
 import { contactsCommands } from './contacts.ts';
+import { deskCommands } from './desk.ts';
 import { doctorCommands } from './doctor.ts';
 import { documentCommands } from './documents.ts';
 import { findCommands } from './find.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   ...noticeCommands,
   ...backupCommands,
   ...migrateCommands,
+  ...deskCommands,
   ...setupCommands,
   ...doctorCommands,
 ];

@@ -9,7 +9,7 @@ import { stripe } from './providers.ts';
 export { expect } from '@playwright/test';
 
 /** The running `npm start` of `start.ts`: its addresses, keys and folder. */
-export type Induct = Required<LocalFile> & { folder: string };
+export type Induct = LocalFile & Required<Omit<LocalFile, 'desk'>> & { folder: string };
 
 export function theInduct(): Induct {
   return JSON.parse(process.env.E2E_INDUCT!) as Induct;

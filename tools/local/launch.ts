@@ -6,7 +6,7 @@ import { serverFlags } from './builds.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
-import { readLocalFile, writeLocalFile } from './localFile.ts';
+import { type LocalFile, readLocalFile, writeLocalFile } from './localFile.ts';
 import { takeLock } from './lock.ts';
 import { claimPort, freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
@@ -15,6 +15,8 @@ import { explain, type Plan, planFrom } from './settings.ts';
 
 /** How long everything besides the server may take to stop before it counts as stuck (ms). */
 const patience = 15_000;
+/** The desk's port, unless another program has it. */
+const FIRST_DESK_PORT = 3_100;
 
 /** What is running when {@link LaunchOptions.serve} is called. */
 export interface Running {
@@ -135,17 +137,20 @@ async function bringUp(
   const stripe = plan.bringsStripe ? emulators?.stripe : undefined;
   const hubspot = plan.bringsHubspot ? emulators?.hubspot : undefined;
   const mail = plan.bringsMail ? emulators?.mail : undefined;
-  writeLocalFile(dataDir, {
+  const localFile: LocalFile = {
     server: { url },
     ...(stripe && { stripe }),
     ...(hubspot && { hubspot }),
     ...(mail && { mail }),
     database: { url: databaseUrl },
-  });
+  };
+  writeLocalFile(dataDir, localFile);
+  const desk = config.mode === 'local' && !config.desk ? await freeDesk() : null;
   const env = {
     ...process.env,
     HOST: host,
     PORT: String(port),
+    ...(desk && { DESK_URL: desk.url, DESK_PORT: desk.port }),
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,
     ...(stripe && {
@@ -161,9 +166,10 @@ async function bringUp(
   };
 
   let server: Child | undefined;
+  let deskLink: string | undefined;
   stops.push(() => server?.stop());
   const startServer = async () => {
-    const started = await startChild(program, {
+    const { child, ready } = await startChild<{ deskLink?: string }>(program, {
       env,
       flags: serverFlags,
       // The server may take stopMs to stop by itself. It is killed one second after that.
@@ -173,7 +179,12 @@ async function bringUp(
         if (child.process.pid) lock.addChild(child.process.pid);
       },
     });
-    if (!serve) guard('The server', started.child.ended);
+    if (!serve) guard('The server', child.ended);
+    if (ready.deskLink) {
+      const { origin } = new URL(ready.deskLink);
+      writeLocalFile(dataDir, { ...localFile, desk: { url: origin, link: ready.deskLink } });
+    }
+    deskLink = ready.deskLink;
   };
   if (serve) await startServer().catch(() => {});
   else await startServer();
@@ -191,7 +202,12 @@ async function bringUp(
   if (page) stops.push(() => page.stop());
   signal.throwIfAborted();
   console.log(
-    welcome(plan, page?.url ?? (process.env.PUBLIC_URL?.trim() ? config.publicUrl : url), mail?.url),
+    welcome(
+      plan,
+      page?.url ?? (process.env.PUBLIC_URL?.trim() ? config.publicUrl : url),
+      mail?.url,
+      deskLink,
+    ),
   );
 }
 
@@ -214,6 +230,16 @@ function portSentence(port: number, host: string, reason: string): string {
     return `PORT ${port} is taken by another program: choose another one, as in \`PORT=${port + 1} npm start\`.`;
   if (reason === 'EACCES') return `PORT ${port} is reserved by the system: choose one above 1023.`;
   return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
+}
+
+/** Returns an address for the desk. It is on localhost, since browsers make no passkeys for 127.0.0.1. */
+async function freeDesk(): Promise<{ url: string; port: string }> {
+  for (let port = FIRST_DESK_PORT; port < FIRST_DESK_PORT + 100; port++)
+    if (typeof (await tryPort(port, '127.0.0.1')) === 'number')
+      return { url: `http://localhost:${port}`, port: String(port) };
+  throw new Error(
+    `The desk found no free port from ${FIRST_DESK_PORT} on. Choose one: DESK_PORT and DESK_URL.`,
+  );
 }
 
 /** Returns where browsers reach the emulator: under the server's host name, on the emulator's own port. */
@@ -245,8 +271,10 @@ function welcome(
   { config, bringsDatabase, bringsStripe, bringsHubspot }: Plan,
   url: string,
   mailbox: string | undefined,
+  deskLink: string | undefined,
 ): string {
   const rows = [
+    ...(deskLink ? [['Desk', `for staff, signs one browser in: ${deskLink}`]] : []),
     [
       'Database',
       bringsDatabase

@@ -7,6 +7,8 @@ import { join } from 'node:path';
  */
 export interface LocalFile {
   server: { url: string };
+  /** The staff's desk, and a link that signs one browser in as an owner, once. */
+  desk?: { url: string; link: string };
   stripe?: { url: string; secretKey: string };
   hubspot?: { url: string; accessToken: string };
   /** The page that shows letters, and the SMTP address that receives them. */

@@ -9,6 +9,7 @@ import { posix } from 'node:path';
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   books: ['crm', 'letters', 'paying', 'platform', 'providers', 'session'],
   crm: ['letters', 'platform', 'providers', 'session'],
+  desk: ['platform', 'session'],
   documents: ['crm', 'letters', 'paying', 'platform', 'providers', 'session'],
   joining: ['crm', 'documents', 'letters', 'membership', 'paying', 'platform', 'session', 'society'],
   letters: ['platform', 'providers', 'session', 'society'],

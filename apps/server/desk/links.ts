@@ -47,6 +47,18 @@ export async function makeLink(
   return token;
 }
 
+/**
+ * Makes a sign-in link for an owner, whom it creates if there is none. Returns its token. For whoever starts Induct on their own
+ * machine.
+ */
+export async function makeOwnerLink(deps: Pick<Deps, 'database' | 'actor'>): Promise<string> {
+  const { rows } = await sql<{ name: string; email: string }>`
+    select name, email from staff where role = 'owner' and ended_at is null order by id limit 1`.execute(
+    deps.database,
+  );
+  return makeLink(deps, { ...(rows[0] ?? { name: 'Owner', email: 'owner@example.com' }), role: 'owner' });
+}
+
 /** Returns whose link a token is. Throws a {@link Refusal} (403) if the link does not hold any more. */
 export async function readLink({ database }: Pick<Deps, 'database'>, token: string): Promise<Staff> {
   const { rows } = await sql<Staff>`

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { readDatabaseUrl } from './databaseUrl.ts';
+import { readDesk } from './desk.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type MailSettings, readMail } from './mail.ts';
 import { type Providers, readProviders } from './providers.ts';
@@ -17,6 +18,8 @@ export interface Config extends WatchSettings {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
+  /** The origin of the staff's desk, and the port on which it is served. Null: there is no desk. */
+  desk: { url: string; port: number } | null;
   /** The proxies' addresses (CIDR). X-Forwarded-* headers are trusted only if they come from one of these; false: never. */
   trustProxy: false | string[];
   /** The URL may name several hosts, of which one accepts writes: see `connectToPrimary`. */
@@ -113,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
+  const desk = readDesk(settings, mode, publicUrl);
   const trustProxy = readProxies(settings, mode);
 
   const isEmbedded = get('DATABASE_URL') === 'embedded';
@@ -152,6 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir,
     publicUrl,
     apiUrl,
+    desk,
     trustProxy,
     databaseUrl: databaseUrl ?? '',
     databaseWaitSeconds: integer('DATABASE_WAIT_SECONDS', 300, 0, 86_400),
