@@ -11,6 +11,11 @@ export const deskCalls = {
   addPasskey: { method: 'POST', path: '/api/desk/passkey/add', role: null },
   signOut: { method: 'POST', path: '/api/desk/sign-out', role: 'staff' },
   getMe: { method: 'GET', path: '/api/desk/me', role: 'staff' },
+  getToday: { method: 'GET', path: '/api/desk/today', role: 'staff' },
+  searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff' },
+  getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
+  getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },
+  getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,
   { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null }
