@@ -58,6 +58,7 @@ async function runInSurroundings(): Promise<number> {
     ...(bringsHubspot && found!.hubspot && { HUBSPOT_EMULATOR_URL: found!.hubspot.url }),
     ...(bringsMail && found!.mail && { MAIL_EMULATOR_URL: found!.mail.smtpUrl }),
     ...(bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
+    ...(!config.desk && found!.desk && { DESK_URL: found!.desk.url }),
   });
   const allSettings = () => ({ ...settingsOf(args[0]), ...env() });
   if (!(holder && lives(holder) && found && isStart(holder.command))) {

@@ -122,6 +122,8 @@ const refused: [Record<string, string>, RegExp][] = [
   [{ ...emulated, TRUST_PROXY: '::/00' }, /"::\/00" is no address/],
   [{ ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   [{ ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
+  [{ ...emulated, DESK_URL: 'http://localhost:3100/desk' }, /DESK_URL must be an address without a path/],
+  [{ ...live, DESK_URL: 'http://desk.society.example' }, /DESK_URL cannot be set when MODE=live/],
   [{ ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
   [{ ...emulated, DATABASE_URL: 'mysql://a/x' }, /DATABASE_URL must be an address/],
   [{ ...emulated, DATABASE_URL: 'postgres://a,b:port/x' }, /DATABASE_URL must be an/],
