@@ -355,6 +355,12 @@ const nobodys: Record<string, string> = {
     'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
   reminder_stop: 'stopped_at',
   shipment: 'goods id line product_id shipped_at unshipped_at',
+  staff: 'created_at ended_at id role',
+  staff_challenge: '*',
+  staff_event: 'action at id outcome',
+  staff_link: 'created_at expires_at staff_id used_at',
+  staff_passkey: 'counter created_at staff_id transports used_at',
+  staff_session: 'created_at seen_at staff_id',
   staff_notice: 'count created_at ended_at id kind last_seen_at',
   upload_link: 'created_at expires_at',
 };
