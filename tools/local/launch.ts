@@ -15,7 +15,7 @@ import { explain, type Plan, planFrom } from './settings.ts';
 
 /** How long everything besides the server may take to stop before it counts as stuck (ms). */
 const patience = 15_000;
-/** The desk's port, unless another program has it. */
+/** The desk's port, unless DESK_PORT is set or another program has it. */
 const FIRST_DESK_PORT = 3_100;
 
 /** What is running when {@link LaunchOptions.serve} is called. */
@@ -145,7 +145,7 @@ async function bringUp(
     database: { url: databaseUrl },
   };
   writeLocalFile(dataDir, localFile);
-  const desk = config.mode === 'local' && !config.desk ? await freeDesk() : null;
+  const desk = config.mode === 'local' && !config.desk ? await freeDesk(before?.desk?.url) : null;
   const env = {
     ...process.env,
     HOST: host,
@@ -232,14 +232,17 @@ function portSentence(port: number, host: string, reason: string): string {
   return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
 }
 
-/** Returns an address for the desk. It is on localhost, since browsers make no passkeys for 127.0.0.1. */
-async function freeDesk(): Promise<{ url: string; port: string }> {
-  for (let port = FIRST_DESK_PORT; port < FIRST_DESK_PORT + 100; port++)
+/**
+ * Returns an address for the desk: that of the last start if it is free, otherwise the first free port from DESK_PORT on. It is on
+ * localhost, since browsers make no passkeys for 127.0.0.1.
+ */
+async function freeDesk(before: string | undefined): Promise<{ url: string; port: string }> {
+  const first = Number(process.env.DESK_PORT) || FIRST_DESK_PORT;
+  const ports = Array.from({ length: 100 }, (_, index) => first + index);
+  for (const port of before ? [Number(new URL(before).port), ...ports] : ports)
     if (typeof (await tryPort(port, '127.0.0.1')) === 'number')
       return { url: `http://localhost:${port}`, port: String(port) };
-  throw new Error(
-    `The desk found no free port from ${FIRST_DESK_PORT} on. Choose one: DESK_PORT and DESK_URL.`,
-  );
+  throw new Error(`The desk found no free port from ${first} on. Choose another: DESK_PORT.`);
 }
 
 /** Returns where browsers reach the emulator: under the server's host name, on the emulator's own port. */
