@@ -1,5 +1,6 @@
 import { possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
+import { notToldOfErased } from '#core/noticeSentence.ts';
 import { isMembershipLine } from '#core/orderLine.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { erasedJoins } from '../server/books/erasedJoins.ts';
@@ -15,7 +16,7 @@ import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
 import { command, Misuse } from './command.ts';
 import { agree, day, print, printAll } from './print.ts';
-import { notToldOfErased } from './sentences/notices.ts';
+import { joinName } from './sentences/notices.ts';
 import { assignCommand, commandOf } from './sentences/remedies.ts';
 
 interface Asking {
@@ -118,7 +119,7 @@ async function refundJoin(deps: Deps, uuid: string, wish: RefundWish, asking: As
 
 /** Says of each erased join that is meant that HubSpot cannot be told of it any more. */
 async function tellErased({ database }: Deps, subject: string): Promise<void> {
-  printAll((await erasedJoins(database, subject)).map(notToldOfErased));
+  printAll((await erasedJoins(database, subject)).map((uuid) => notToldOfErased(joinName(uuid))));
 }
 
 /** Prints what a refund made outside Induct may have been for, with the commands that say so. */

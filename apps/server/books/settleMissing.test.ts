@@ -184,7 +184,7 @@ test('what looks like a second payment is given back by staff alone, and its pay
   assert.equal(await secondPaymentLetters(second.id), 0);
   assert.match(
     (await noticesOf(server, second.uuid)).at(-1)!,
-    /contact 8031 already holds by another join\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_/,
+    /contact 8031 already holds by another join\. It was made again after a restore, so nothing goes back by itself\. To give it back: npm run operator -- refund pi_/,
   );
   await refundInDashboard(server, second.id);
   assert.equal(await secondPaymentLetters(second.id), 1);

@@ -178,7 +178,10 @@ test('of two merged contacts who both bought, staff are told once which one to g
   const { out } = await runCommand(t, server, 'notices', []);
   const told = out.split('\n').filter((line) => line.includes(`merged into ${merged}`));
   assert.equal(told.length, 1, out);
-  assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
+  assert.match(
+    told[0]!,
+    new RegExp(`by join ${joins[0]} and join ${joins[1]}\\. One of them is to be given back`),
+  );
 });
 
 test('a join that is left over again, after its other one went back, is told anew, and each pair once', async () => {
@@ -216,9 +219,9 @@ test('of two merged contacts with a membership and an upgrade each, staff are to
   await merge(one.id, two.id);
   await server.deps.contacts.refresh(two.id);
   const notices = (await Promise.all(joins.map((uuid) => noticesOf(server, uuid)))).flat();
-  const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
+  const [told, ...more] = notices.filter((notice) => notice.includes('One of them is to be given back'));
   assert.deepEqual(more, []);
-  assert.match(told!, /both hold a membership and a membership upgrade bought here, by the joins /);
+  assert.match(told!, /both hold a membership and a membership upgrade bought here, by join /);
   const { out, code } = await runCommand(t, server, 'refund', argumentsOf(told!));
   assert.equal(code, 0, out);
   const standings = await Promise.all(joins.map((uuid) => membershipsOf(server, uuid)));
