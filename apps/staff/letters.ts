@@ -1,8 +1,6 @@
-import { compose } from '../server/letters/compose.ts';
-import { judgeLetter } from '../server/letters/judgeLetter.ts';
 import { listLetters, refusedLetters, retryLetters } from '../server/letters/listLetters.ts';
 import { setReminders } from '../server/letters/remind.ts';
-import { readLetter } from '../server/letters/takeLetter.ts';
+import { showLetter } from '../server/letters/showLetter.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command, requireThere } from './command.ts';
 import { agree, minute, print, printAll } from './print.ts';
@@ -18,7 +16,7 @@ export const letterCommands = [
       'Show the letters that were not sent: refused, and due now. --all, or a join: those that were sent, and those that will be due, too.',
     async run(deps, [join], { all }) {
       if (join !== undefined) await requireThere(deps, 'join', join);
-      const which = join ? { join } : all ? 'all' : 'unsent';
+      const which = join ? { joins: [join] } : all ? 'all' : 'unsent';
       const letters = await listLetters(deps, which, SHOWN);
       for (const { id, kind, join, email, state, attempts, refusal, at } of letters)
         print(
@@ -39,13 +37,11 @@ export const letterCommands = [
     args: ['LETTER'],
     summary: 'Show a letter as text: as it would be sent now.',
     async run(deps, [id]) {
-      const letter = await readLetter(deps, id);
+      const letter = await showLetter(deps, id);
       if (!letter) throw new Failed(`There is no letter ${id}.`);
-      const now = deps.now();
-      const mail = compose(deps, letter, now);
+      const { mail, isHeld } = letter;
       if (!mail) throw new Failed(`No email address is known that letter ${id} could go to.`);
-      if ((await judgeLetter(deps, letter, now)) === 'withdraw')
-        printAll(['What it says does not hold any more: it is not sent.', '']);
+      if (!isHeld) printAll(['What it says does not hold any more: it is not sent.', '']);
       for (const [name, value] of [
         ['From', mail.from.address],
         ['To', mail.to],

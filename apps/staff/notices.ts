@@ -13,7 +13,7 @@ export const noticeCommands = [
       'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers report of our pages. One cause is one notice, with its number, until it is mended or notices done ends it.',
     async run(deps, _, { days = '30' }) {
       const since = new Date(Date.now() - Number(days) * 86_400_000);
-      const notices = await readNotices(deps, since);
+      const notices = await readNotices(deps, { since });
       for (const notice of notices) {
         const { id, subject, count, createdAt, lastSeenAt } = notice;
         print(

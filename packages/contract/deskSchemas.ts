@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { staffRoles } from '#core/staff.ts';
 import type { DeskCallName } from './deskCalls.ts';
@@ -39,7 +40,7 @@ export const queueNames = [
   'differences',
 ] as const;
 const today = z.object({
-  /** All of {@link queueNames}, in their order, with since when the oldest waits. */
+  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first three count up to 1,000. */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
   notices: z.array(
     z.object({
@@ -172,7 +173,10 @@ export const deskSchemas = {
   getToday: { data: today },
   /** Finds people by any part of a name or email, or by code, member number, payment, card with amount, or HubSpot contact. */
   searchPeople: {
-    body: z.object({ text: z.string().trim().min(1).max(200), next: z.string().max(200).optional() }),
+    body: z.object({
+      text: z.string().max(200).overwrite(cleanText).min(1),
+      next: z.string().max(200).optional(),
+    }),
     /** `next` is what asks for the rows that follow; null if there are none. */
     data: z.object({ rows: z.array(foundPerson), next: z.string().nullable() }),
   },

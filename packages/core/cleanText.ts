@@ -65,6 +65,11 @@ export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
 
+/** Returns what {@link plain} does, but keeps the line breaks and tabs of a text of several lines. */
+export function plainLines(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
+}
+
 /**
  * Returns an email from outside without what surrounds it in mails and address books: `mailto:` with its query, a name before
  * `<…>`, quotes, brackets, and punctuation behind it. Full-width characters become ASCII ones, and spaces around the at sign and

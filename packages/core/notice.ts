@@ -81,8 +81,11 @@ interface StaffKinds {
   duplicate_payment: { intentId: string; receivedCents: number; why: string; isMadeAgain: boolean };
   /** A join was paid while HubSpot already said that its contact is a member. Only staff know whether that was right. */
   member_already: { contactId: string };
-  /** A provider refuses our calls: what it says. A call that succeeds says nothing of another one. */
-  provider_trouble: { text: string };
+  /**
+   * A provider refuses our calls: what it says. A call that succeeds says nothing of another one. `provider` is missing in notices of
+   * former versions.
+   */
+  provider_trouble: { text: string; provider?: 'Stripe' | 'HubSpot' | 'Mail' };
   /** A document cannot be read. Only staff know whether they have another copy of it. */
   unreadable_document: { text: string };
   /**

@@ -84,6 +84,7 @@ export interface StoryLine {
   text: string;
   /** Who caused the step, in words: "Stripe", "staff (NAME)" and so on. */
   by: string;
+  isStaff: boolean;
 }
 
 /**
@@ -100,7 +101,7 @@ export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
     const before = order;
     if (step === 'order_changed') order = detail?.lines ?? [];
     const text = step === 'order_changed' ? changeOf(before, order) : sentenceOf(step, detail ?? {}, cause);
-    return { at, text, by: byWhom(cause, actor) };
+    return { at, text, by: byWhom(cause, actor), isStaff: cause === 'staff' };
   });
 }
 
@@ -127,13 +128,18 @@ function changeOf(
   return `Order: ${parts.join('; ') || 'as before'}. Total ${displayPrice(total)}.`;
 }
 
-const ORIGINS: Record<string, string> = {
+const origins: Record<string, string> = {
   invite: 'with a personal invite code',
   school: "with a school's code",
   self_nomination: 'by self-nomination',
   link: 'by a link',
   checkout: 'by a checkout link',
 };
+
+/** Returns how a join began, in words. */
+export function originWords(origin: string): string {
+  return origins[origin] ?? 'somehow';
+}
 
 function sentenceOf(
   step: Exclude<StoryStep, 'order_changed'>,
@@ -146,7 +152,7 @@ function sentenceOf(
   const because = detail.reason ? ` (${detail.reason})` : '';
   switch (step) {
     case 'started':
-      return `Started ${ORIGINS[detail.origin ?? ''] ?? 'somehow'}, programme ${detail.programme}.`;
+      return `Started ${originWords(detail.origin ?? '')}, programme ${detail.programme}.`;
     case 'contact_linked':
       return cause === 'staff'
         ? `Linked to contact ${detail.contact}.`

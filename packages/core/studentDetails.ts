@@ -66,7 +66,7 @@ export const INVALID_EMAIL = 'Invalid email address.';
 const INVALID_SCHOOL_EMAIL = 'Invalid school email address.';
 
 /** The fields' names in sentences (specification, section 5). */
-const names: Record<(typeof textFields)[number], string> = {
+export const fieldNames: Record<(typeof textFields)[number], string> = {
   firstName: 'First name',
   middleName: 'Middle name',
   lastName: 'Last name',
@@ -134,9 +134,9 @@ function fieldError(
   if (field === 'hasGuardianConsent')
     return details.hasGuardianConsent || !context.asksGuardianConsent ? undefined : GUARDIAN_CONSENT_REQUIRED;
   const value = details[field];
-  const required = `${names[field]} is required.`;
+  const required = `${fieldNames[field]} is required.`;
   if (value.length > FIELD_MAX_LENGTH)
-    return `${names[field]} must be ${FIELD_MAX_LENGTH} characters or fewer.`;
+    return `${fieldNames[field]} must be ${FIELD_MAX_LENGTH} characters or fewer.`;
   if (field === 'state') return stateError(value, details.country, context);
   if (value === '') return optional.includes(field) ? undefined : required;
   switch (field) {
@@ -159,8 +159,8 @@ function fieldError(
 function stateError(state: string, country: string, context: StudentDetailsContext): string | undefined {
   const { hasSubdivisions = false, subdivisions = null } = context.country(country) ?? {};
   if (!hasSubdivisions) return undefined;
-  if (state === '') return `${names.state} is required.`;
+  if (state === '') return `${fieldNames.state} is required.`;
   return subdivisions === null || subdivisions.includes(state)
     ? undefined
-    : `${names.state} must be one of the chosen country.`;
+    : `${fieldNames.state} must be one of the chosen country.`;
 }

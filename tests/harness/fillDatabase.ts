@@ -74,14 +74,14 @@ const statements = [
   `insert into crm_delivery (person_id, sent)
    select n, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin')
    from (${joins}) as joins where state <> 'started'`,
-  `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
+  `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, goods, created_at)
    select uuid, 'join', 1 + number, cents, json_build_array(json_build_object('productId', 1, 'type', 'membership', 'name', 'Membership', 'priceCents', 6500)),
-     at + interval '15 minutes'
+     json_build_array(case when n % 200 = 12 then 'Honor Cord' end), at + interval '15 minutes'
    from (${joins}) as joins cross join generate_series(0, 1) number
    where is_paid or state in ('ordering', 'paying') and number = 0
    union all
    select uuid, 'upgrade', 1, 4500, json_build_array(json_build_object('productId', 10, 'type', 'membership_upgrade', 'name', 'Distinguished Member', 'priceCents', 4500)),
-     at + interval '22 minutes'
+     '[null]', at + interval '22 minutes'
    from (${joins}) as joins where is_upgraded`,
   `insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email,
      payment_method_id, card_brand, card_last4, refunded_cents, followed, succeeded_at, checked_at, created_at, updated_at)

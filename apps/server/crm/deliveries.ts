@@ -100,23 +100,42 @@ export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: num
 
 /** SQL for a subquery of the ids of the persons of whom HubSpot is told for joins. `joins` is SQL for a subquery of their uuids. */
 export function deliveriesOf(joins: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(
-    select coalesce(teller.id, own.id) from join_session join person own on own.id = join_session.person_id
-    left join person teller on ${isTeller('teller', 'own')}
-    where uuid in ${joins})`;
+  return tellersOf(sql`(select person_id from join_session where uuid in ${joins})`);
 }
 
-/** Reads what is to be told of a join, due or not; of somebody who is attached to a contact, what is told of the contact. */
-export async function readDelivery(deps: Deps, sessionUuid: string): Promise<Delivery | null> {
+/** SQL for a subquery of the ids of the persons of whom HubSpot is told for persons (SQL for a subquery of ids). */
+function tellersOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(teller.id, own.id) from person own left join person teller on ${isTeller('teller', 'own')}
+    where own.id in ${persons})`;
+}
+
+/** Reads what is to be told of a person, due or not; of somebody who is attached to a contact, what is told of the contact. */
+export async function readDelivery(
+  deps: Deps,
+  personId: RawBuilder<number | null>,
+): Promise<Delivery | null> {
   const { rows } = await sql<Delivery>`
     with delivery as (
       select person.id as person_id, coalesce(revision, 0) as revision, coalesce(sent, '{}') as sent
       from person left join crm_delivery on person_id = person.id
-      where person.id in ${deliveriesOf(sql`(${sessionUuid}::uuid)`)})
+      where person.id in ${tellersOf(sql`(${personId})`)})
     select ${columns} from delivery join person owner on owner.id = delivery.person_id, ${contactOf}`.execute(
     deps.database,
   );
   return rows[0] ? asShown(rows[0]) : null;
+}
+
+/** Returns since when HubSpot is to be told of a person, and what it refuses; nulls if it has all. */
+export async function waitingAtHubspot(
+  { database }: Pick<Deps, 'database'>,
+  personId: number,
+): Promise<{ refusal: string | null; waitsSince: Date | null }> {
+  const { rows } = await sql<{ refusal: string | null; waitsSince: Date | null }>`
+    select refusal, due_since as "waitsSince" from crm_delivery where person_id in ${tellersOf(sql`(${personId}::bigint)`)}`.execute(
+    database,
+  );
+  return rows[0] ?? { refusal: null, waitsSince: null };
 }
 
 /** Adds the name for staff, and spells the known values as the form does ("Texas" for "TX"), so that what is unchanged is not sent. */

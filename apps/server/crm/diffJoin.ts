@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import { isSame } from '#core/crmFields.ts';
 import { compareNames, EMAIL, project, projectNew, withoutEmail } from '#core/crmProjection.ts';
 import { readDelivery } from './deliveries.ts';
@@ -5,19 +6,28 @@ import type { Deps } from './deps.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { namesAt, neededProperties } from './hubspot/properties.ts';
 
-/**
- * Returns the properties that would change in HubSpot if the person of a join was told of now, with their present and new values: of who
- * has no contact yet those of the one to which they would be attached, or of a new one. Null if there is no such join.
- */
-export async function diffOf(
-  deps: Deps,
-  uuid: string,
-): Promise<{
+/** The properties that would change in a contact, with their present and new values. `contactId` null: a new contact. */
+export interface ContactDiff {
   contactId: string | null;
   changes: { property: string; from: string | null; to: string }[];
-} | null> {
+}
+
+/** Returns {@link diffOfPerson} of the person of a join. Null if there is no such join. */
+export function diffOf(deps: Deps, uuid: string): Promise<ContactDiff | null> {
+  return diffFrom(deps, sql`(select person_id from join_session where uuid = ${uuid})`);
+}
+
+/**
+ * Returns the properties that would change in HubSpot if it was told of a person now: of who has no contact yet those of the one to which
+ * they would be attached, or of a new one. Null if there is no such person. Throws {@link CrmUnavailable} if HubSpot does not answer.
+ */
+export function diffOfPerson(deps: Deps, personId: number): Promise<ContactDiff | null> {
+  return diffFrom(deps, sql`${personId}::bigint`);
+}
+
+async function diffFrom(deps: Deps, personId: RawBuilder<number | null>): Promise<ContactDiff | null> {
   const { hubspot } = deps;
-  const row = await readDelivery(deps, uuid);
+  const row = await readDelivery(deps, personId);
   if (!row) return null;
   const { own } = row;
   const { details } = own;

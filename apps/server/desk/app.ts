@@ -11,6 +11,7 @@ import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { FINISH_MS } from '../platform/http/stopping.ts';
 import { limitBodies, serverTimes, timeLimits } from '../platform/http/timeLimits.ts';
 import type { Deps } from './deps.ts';
+import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 
 /** The largest body (bytes) of a call with JSON. */
@@ -34,7 +35,7 @@ export function buildDesk(deps: Deps & { deskUrl: string }): FastifyInstance {
   app.removeContentTypeParser('text/plain');
   drainOnClose(app, FINISH_MS);
   logRequestIds(app);
-  handleErrors(app);
+  handleErrors(app, ({ url }) => (url.startsWith('/api/desk/letters/') ? NO_LETTER : NOBODY));
   limitBodies(app, timeLimits);
   app.decorateRequest('staff', null);
   const ofCalls = headersOfCalls(config);
@@ -52,5 +53,6 @@ export function buildDesk(deps: Deps & { deskUrl: string }): FastifyInstance {
     done();
   });
   signInRoutes(app, deps);
+  peopleRoutes(app, deps);
   return app;
 }

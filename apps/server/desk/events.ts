@@ -24,3 +24,23 @@ export async function noteEvent(
     database,
   );
 }
+
+/** What a member of staff did about somebody. */
+export interface EventShown {
+  at: Date;
+  name: string | null;
+  action: string;
+  outcome: StaffEvent['outcome'];
+}
+
+/** Returns what staff did about persons, by their numbers, the oldest first. */
+export async function eventsAbout(
+  { database }: Pick<Deps, 'database'>,
+  persons: readonly number[],
+): Promise<EventShown[]> {
+  const { rows } = await sql<EventShown>`
+    select at, name, action, outcome from staff_event where subject = any(${persons.map(String)}::text[]) order by at, id`.execute(
+    database,
+  );
+  return rows;
+}

@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
 import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
 import { success } from '#contract/schemas.ts';
+import { plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { failures } from '../platform/http/routes.ts';
@@ -26,7 +27,7 @@ export interface DeskContext<Name extends DeskCallName> {
 
 /**
  * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
- * origin. Records every POST, refused ones too. `subject` says what it is about.
+ * origin. Records every POST, refused ones too, and cleans every answer. `subject` says what it is about.
  */
 export function serveDesk<Name extends DeskCallName>(
   app: FastifyInstance,
@@ -65,13 +66,21 @@ export function serveDesk<Name extends DeskCallName>(
       try {
         const data = await handler(context);
         if (method === 'POST') await note('done');
-        return { success: true, status: 'success', data };
+        return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
         if (method === 'POST') await note(error instanceof Refusal ? 'refused' : 'failed');
         throw error;
       }
     },
   });
+}
+
+/** Returns an answer without the characters that change how the text around them looks: names and the like are from outside. */
+function withoutControls<T>(data: T): T {
+  if (typeof data === 'string') return plainLines(data) as T;
+  if (Array.isArray(data)) return data.map(withoutControls) as T;
+  if (data === null || typeof data !== 'object') return data;
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, withoutControls(value)])) as T;
 }
 
 /** A page of another origin cannot set these headers. */

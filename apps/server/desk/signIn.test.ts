@@ -18,7 +18,7 @@ const live = await startDesk(server, 'live');
 after(() => Promise.all([local.close(), live.close()]));
 
 const names = Object.keys(deskCalls) as DeskCallName[];
-const path = { ID: '1' };
+const path = { id: '1' };
 
 test('a link signs one browser in, once', async () => {
   const token = await local.link('Robin Owner', 'owner');
@@ -202,7 +202,12 @@ test('no call is taken from another origin, as a form, or by a joiner’s cookie
     }
   const client = server.client();
   await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
-  assert.equal((await local.browser().call('getMe', { headers: { cookie: client.cookie() } })).status, 401);
+  const cookie = client.cookie();
+  for (const name of names.filter((each) => deskCalls[each].role !== null))
+    for (const given of [cookie, `${cookie}; desk=unknown`]) {
+      const answer = await local.browser().call(name, { params: path, headers: { cookie: given } });
+      assert.deepEqual([answer.status, answer.message], [401, SIGNED_OUT], name);
+    }
 });
 
 test('the joiners’ server has no call of the desk, nor the desk’s one of theirs', async () => {

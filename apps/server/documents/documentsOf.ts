@@ -38,6 +38,19 @@ export async function resumesOf({ database }: Deps, contactId: string): Promise<
     .execute();
 }
 
+/** Returns the documents of persons and of their joins, the oldest first. */
+export async function documentsOfPersons(
+  { database }: Pick<Deps, 'database'>,
+  persons: readonly number[],
+): Promise<ListedDocument[]> {
+  const { rows } = await sql<ListedDocument>`
+    select * from document where person_id = any(${persons}::bigint[])
+    union select * from document
+      where session_uuid in (select uuid from join_session where join_session.person_id = any(${persons}::bigint[]))
+    order by created_at, id`.execute(database);
+  return rows;
+}
+
 /**
  * Writes the document with this id to a new file. Returns its media type, or why that is not possible; null if there is no such
  * document.

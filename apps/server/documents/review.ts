@@ -212,8 +212,13 @@ export interface Waiting extends Applicant {
   count: number;
 }
 
-/** Returns the joins with pending transcripts, the longest waiting first. Leaves out joins whose membership has ended. */
-export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
+/**
+ * Returns the joins with pending transcripts, the longest waiting first, at most `most`. Leaves out joins whose membership has ended.
+ */
+export async function waitingTranscripts(
+  { database }: Pick<Deps, 'database'>,
+  { most = null }: { most?: number | null } = {},
+): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select uuid, since, count, ${applicant}
     from (
@@ -221,7 +226,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
       where kind = 'transcript' and review = 'open' and not ${isUnseen} group by session_uuid
     ) as waiting join join_session session on uuid = session_uuid ${ofSession}
     where not ${hasEnded('session.uuid')}
-    order by since`.execute(database);
+    order by since limit ${most}`.execute(database);
   return rows;
 }
 
@@ -240,17 +245,25 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. */
-export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
+/**
+ * Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. The longest waiting come first,
+ * at most `most`; with `joins`, only these.
+ */
+export async function dueProofs(
+  { database, society, now }: Pick<Deps, 'database' | 'society' | 'now'>,
+  { joins, most = null }: { joins?: readonly string[]; most?: number | null } = {},
+): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)
     .map(([name]) => name);
+  // With a limit, PostgreSQL does not turn these subqueries into joins that read whole tables.
   const { rows } = await sql<DueProof>`
     select uuid, paid_at as "paidAt", ${applicant} from join_session session ${ofSession}
     where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
-      and ${joinHolds('session.uuid', 'membership')}
-      and not exists (select from document where session_uuid = uuid and ${isProof})
-    order by paid_at`.execute(database);
+      and (select true where ${joinHolds('session.uuid', 'membership')} limit 1)
+      and (select true from document where session_uuid = uuid and ${isProof} limit 1) is null
+      and ${joins ? sql`session.uuid = any(${joins}::uuid[])` : sql`true`}
+    order by paid_at limit ${most}`.execute(database);
   return rows;
 }

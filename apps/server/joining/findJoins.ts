@@ -1,33 +1,52 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { JoinSessionState } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { searchKeys } from '#core/personKeys.ts';
-import type { RefundedLine } from '#core/refunds.ts';
+import type { MembershipStanding, RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
-import { shortName } from '../session/person.ts';
+import { presentPerson } from '../session/members.ts';
+import { newestJoin, personEmail, personName, shortName } from '../session/person.ts';
 import { hasPart } from '../session/words.ts';
 import type { Deps } from './deps.ts';
 
-/** A join as the staff commands show it. Amounts are in cents. */
+/** A join as staff see it. Amounts are in cents. */
 export interface FoundJoin {
   uuid: string;
-  state: string;
+  state: JoinSessionState;
+  origin: string;
   programme: string;
   createdAt: Date;
+  isErased: boolean;
   name: string | null;
   /** The lines of the join's open order. For a paid join, `payments` has the lines. */
   openLines: OrderLine[];
   payments: {
     id: string;
-    kind: string;
-    status: string;
+    kind: 'join' | 'upgrade';
+    status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
     cents: number;
     refundedCents: number;
-    standing: string | null;
+    /** In ISO 8601; null if it did not succeed. */
+    paidAt: string | null;
+    card: { brand: string; last4: string } | null;
+    standing: MembershipStanding | null;
     memberNumber: string | null;
     lines: (OrderLine & { refundedCents: number })[];
+    refunds: FoundRefund[];
   }[];
+}
+
+export interface FoundRefund {
+  cents: number;
+  reason: RefundReason;
+  isDispute: boolean;
+  status: RefundStatus;
+  /** What Stripe says, if it refuses. */
+  refusal: string | null;
+  /** In ISO 8601. */
+  at: string;
 }
 
 type FoundRow = Omit<FoundJoin, 'payments'> & {
@@ -37,8 +56,8 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
   })[];
 };
 
-/** Of how many people with such a name or email the joins are looked for. Staff who find more have to type more of it. */
-const MOST_PEOPLE = 2_000;
+/** How many people with such a name or email, or joins with such a code or card, are looked at. Staff who find more have to type more. */
+const MOST_FOUND = 2_000;
 
 /** A person of whom no join was found. */
 export interface FoundPerson {
@@ -48,6 +67,11 @@ export interface FoundPerson {
   /** The codes that lead to the person, and whether a join began with each. */
   codes: { code: string; isUsed: boolean }[];
 }
+
+/** SQL for the codes that lead to the query's `person`, and whether a join began with each. */
+export const personCodes = sql<FoundPerson['codes']>`coalesce((
+  select json_agg(json_build_object('code', code, 'isUsed', exists (select from join_session where invitation_code = code)) order by code)
+  from invitation where person_id = person.id), '[]')`;
 
 /**
  * Finds people by any part of a name or email, or by contact id, invite code (used or not), member number, payment intent, the last
@@ -69,30 +93,37 @@ export async function findPeople(
   const { rows: others } = await sql<FoundPerson>`
     select contact_id as "contactId", nullif(concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')), '') as name,
       coalesce(nullif(profile ->> 'personalEmail', ''), email) as email,
-      coalesce((select json_agg(json_build_object('code', code,
-          'isUsed', exists (select from join_session where invitation_code = code)) order by code)
-        from invitation where person_id = person.id), '[]') as codes
+      ${personCodes} as codes
     from person where id in (${sql.join(people, sql` union `)}) and merged_into is null and deleted_at is null
       and contact_id is not null and not exists (select from join_session where person_id = person.id)
     order by name, contact_id limit ${most}`.execute(database);
   return { joins: found, others };
 }
 
-/** Reads the joins whose uuids the query `found` returns, the newest first. */
-async function readJoins(database: Database, found: RawBuilder<unknown>, most: number): Promise<FoundJoin[]> {
+/** Reads the joins whose uuids the query `found` returns, the newest first, at most `most`. */
+export async function readJoins(
+  database: Database,
+  found: RawBuilder<unknown>,
+  most: number | null = null,
+): Promise<FoundJoin[]> {
   const { rows } = await sql<FoundRow>`
     with found as (${found})
-    select session.uuid, session.state, session.programme, session.created_at as "createdAt",
+    select session.uuid, session.state, session.origin, session.programme, session.created_at as "createdAt",
+      session.erased_at is not null as "isErased",
       ${shortName} as name, session.lines as "openLines",
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
-          'refundedCents', refunded_cents, 'standing', (select standing from membership where payment_intent = intent_id),
+          'refundedCents', refunded_cents, 'paidAt', succeeded_at,
+          'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
+          'refunds', coalesce((select json_agg(json_build_object('cents', refund.amount_cents, 'reason', reason, 'isDispute', is_dispute,
+            'status', refund.status, 'refusal', refusal, 'at', refund.created_at) order by refund.created_at)
+            from refund where refund.intent_id = payment.intent_id), '[]'), 'standing', (select standing from membership where payment_intent = intent_id),
           'memberNumber', (select member_number from membership where payment_intent = intent_id), 'lines', items,
           'refunded', coalesce((select json_agg(back) from refund, jsonb_array_elements(nullif(refund.lines, 'null')) as back
             where refund.intent_id = payment.intent_id and refund.status not in ('failed', 'canceled')), '[]')) order by payment.created_at)
         from payment left join order_snapshot using (session_uuid, kind, revision) where session_uuid = session.uuid), '[]') as payments
     from join_session session left join person on person.id = session.person_id
     where session.uuid in (select uuid from found)
-    order by session.created_at desc limit ${most}`.execute(database);
+    order by session.created_at desc, session.uuid desc limit ${most}`.execute(database);
   return rows.map((row) => ({
     ...row,
     payments: row.payments.map(({ refunded, lines, ...payment }) => ({
@@ -105,6 +136,61 @@ async function readJoins(database: Database, found: RawBuilder<unknown>, most: n
       })),
     })),
   }));
+}
+
+/** One person as a search shows them, with the newest of their joins. */
+export interface PersonRow {
+  id: number;
+  name: string | null;
+  email: string | null;
+  programme: string | null;
+  state: JoinSessionState | null;
+  paidAt: Date | null;
+  memberNumber: string | null;
+}
+
+/** Where a list of {@link PersonRow}s goes on: the time (µs) and the id of the last row shown. */
+export interface PersonCursor {
+  micros: string;
+  id: number;
+}
+
+/**
+ * Finds people as {@link findPeople} does, one row for each person, at most `most`. Those whose newest join began last come first, those
+ * without joins by when they became known. Somebody who was merged is found as whom they became; erased persons are not found. `next`
+ * is null after the last row.
+ */
+export async function searchPeople(
+  { database }: Pick<Deps, 'database'>,
+  text: string,
+  { most, after = null }: { most: number; after?: PersonCursor | null },
+): Promise<{ rows: PersonRow[]; next: PersonCursor | null }> {
+  const { joins, people } = waysTo(text);
+  const found = [
+    ...people,
+    sql`select (select person_id from join_session where uuid = way.uuid) from (${sql.join(joins, sql` union `)}) as way`,
+  ];
+  // Subqueries of one row each, which PostgreSQL does not turn into joins that read whole tables.
+  const { rows } = await sql<PersonRow & { micros: string }>`
+    with found (id) as (${sql.join(found, sql` union `)}),
+      present as (select distinct ${presentPerson('found.id')} as id from found),
+      shown as (
+        select person.id, ${personName} as name, ${personEmail} as email, session.programme, session.state, session.paid_at as "paidAt",
+          (extract(epoch from coalesce(session.created_at, person.created_at)) * 1000000)::bigint as micros
+        from present, lateral (select * from person known where known.id = present.id limit 1) person ${newestJoin}
+        where person.merged_into is null and person.erased_at is null
+          and (session.uuid is not null or (contact_id is not null and person.deleted_at is null)))
+    select shown.*, micros::text as micros, (
+      select member_number from membership where person_id = shown.id and type = 'membership' and standing <> 'void'
+      order by is_held desc, membership.id desc limit 1) as "memberNumber"
+    from shown where ${after === null ? sql`true` : sql`(shown.micros, shown.id) < (${after.micros}::bigint, ${after.id}::bigint)`}
+    order by shown.micros desc, shown.id desc limit ${most + 1}`.execute(database);
+  const page = rows.slice(0, most);
+  const last = page.at(-1);
+  return {
+    rows: page.map(({ micros: _, ...row }) => row),
+    next: rows.length > most && last ? { micros: last.micros, id: last.id } : null,
+  };
 }
 
 /** Queries for the uuids of joins, and for the ids of people. Each can use an index (platform/database/plans.test.ts). */
@@ -122,7 +208,8 @@ function waysTo(text: string): Ways {
   if (card)
     return {
       joins: [
-        sql`select session_uuid as uuid from payment where card_last4 = ${card[1]} and amount_cents = ${Math.round(Number(card[2]) * 100)}`,
+        sql`(select session_uuid as uuid from payment where card_last4 = ${card[1]} and amount_cents = ${Math.round(Number(card[2]) * 100)}
+          order by created_at desc limit ${MOST_FOUND})`,
       ],
       people: [],
     };
@@ -135,7 +222,7 @@ function waysTo(text: string): Ways {
       ...(number === null
         ? []
         : [sql`select session_uuid as uuid from membership where member_number = ${number}`]),
-      sql`select uuid from join_session where invitation_code = ${code}`,
+      sql`(select uuid from join_session where invitation_code = ${code} order by created_at desc limit ${MOST_FOUND})`,
       ...(text.includes('@')
         ? [sql`select session_uuid as uuid from payment where lower(receipt_email) = ${lower}`]
         : []),
@@ -150,7 +237,7 @@ function waysTo(text: string): Ways {
             sql`(select id from person where ${sql.join(
               keys.map((either) => sql`(${sql.join(either.map(hasKey), sql` or `)})`),
               sql` and `,
-            )} limit ${MOST_PEOPLE})`,
+            )} limit ${MOST_FOUND})`,
           ]),
     ],
   };

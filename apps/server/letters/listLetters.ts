@@ -27,12 +27,12 @@ const state = sql<LetterState>`case when sent_at is not null then 'sent' when re
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 /**
- * Returns letters, at most `most`, the newest first: those of a join, or all, or (`unsent`) those that were refused or are due and
+ * Returns letters, at most `most`, the newest first: those of joins, or all, or (`unsent`) those that were refused or are due and
  * were not sent.
  */
 export async function listLetters(
   deps: Deps,
-  which: { join: string } | 'all' | 'unsent',
+  which: { joins: readonly string[] } | 'all' | 'unsent',
   most: number,
 ): Promise<ListedLetter[]> {
   const condition =
@@ -40,7 +40,7 @@ export async function listLetters(
       ? sql`true`
       : which === 'unsent'
         ? sql`sent_at is null and withdrawn_at is null and (refusal is not null or due_at <= now())`
-        : sql`session_uuid = ${which.join}`;
+        : sql`session_uuid = any(${which.joins}::uuid[])`;
   const { rows } = await sql<ListedLetter>`
     select id, kind, session_uuid as join, email, attempts, refusal, ${state} as state, ${at} as at
     from letter where ${condition} order by ${at} desc, id limit ${most}`.execute(deps.database);

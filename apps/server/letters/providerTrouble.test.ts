@@ -49,12 +49,13 @@ test('a cause is a line in the log each time and one notice while it is open, ho
     assert.deepEqual({ ...line, level: 0, time: 0, msg: '' }, { ...facts, level: 0, time: 0, msg: '' });
   await tellers[0]!({ ...trouble, notice: 'Another cause.' });
   const staff = { ...server.deps, actor: 'Dana' };
-  const [first] = await readNotices(staff, new Date(0));
+  const [first] = await readNotices(staff, { since: new Date(0) });
   assert.equal(first!.count, 10);
+  assert.deepEqual(first!.params, { text: trouble.notice, provider: trouble.provider });
   assert.deepEqual([await endNotice(staff, first!.id), await endNotice(staff, first!.id)], [true, false]);
   await tellers[1]!(trouble);
   assert.deepEqual(await notices(), [trouble.notice, 'Another cause.', trouble.notice]);
-  assert.equal((await readNotices(staff, new Date(0))).length, 2);
+  assert.equal((await readNotices(staff, { since: new Date(0) })).length, 2);
 });
 
 test('what ends by itself is a line in the log, and no notice', async () => {

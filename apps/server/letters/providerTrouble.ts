@@ -18,7 +18,7 @@ export function troubleTeller(database: Database, log: Log): TellTrouble {
       await tellStaff(database, {
         kind: 'provider_trouble',
         subject: null,
-        params: { text: notice },
+        params: { text: notice, provider: facts.provider },
         remedy,
       });
     } catch (error) {

@@ -6,11 +6,17 @@ import type { Deps } from './deps.ts';
 /** A notice with how often its cause was met, first and last. */
 export type ReadNotice = Notice & { id: number; count: number; createdAt: Date; lastSeenAt: Date };
 
-/** Returns the open notices whose cause was met since a time, the oldest first. */
-export async function readNotices({ database }: Pick<Deps, 'database'>, since: Date): Promise<ReadNotice[]> {
+/** Returns open notices, the oldest first, at most `most`: those whose cause was met since a time, or those about joins. */
+export async function readNotices(
+  { database }: Pick<Deps, 'database'>,
+  which: { since: Date } | { joins: readonly string[] },
+  most: number | null = null,
+): Promise<ReadNotice[]> {
+  const condition =
+    'since' in which ? sql`last_seen_at >= ${which.since}` : sql`session_uuid = any(${which.joins}::uuid[])`;
   const { rows } = await sql<ReadNotice>`
     select id, kind, session_uuid as subject, params, remedy, count, created_at as "createdAt", last_seen_at as "lastSeenAt"
-    from staff_notice where ended_at is null and last_seen_at >= ${since} order by id`.execute(database);
+    from staff_notice where ended_at is null and ${condition} order by id limit ${most}`.execute(database);
   return rows;
 }
 

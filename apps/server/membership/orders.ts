@@ -42,8 +42,15 @@ export async function parcelOf(
   society: Society,
   uuid: string,
 ): Promise<Parcel | null> {
-  const rows = await readOrders(database, sql`payment.session_uuid = ${uuid}`);
-  return parcelsOf(society, rows)[0] ?? null;
+  return (await parcelsOfJoins({ database, society }, [uuid]))[0] ?? null;
+}
+
+/** Returns the parcels of joins, each with all its goods. Joins that paid for no goods have none. */
+export async function parcelsOfJoins(
+  { database, society }: { database: Kysely<Tables>; society: Society },
+  joins: readonly string[],
+): Promise<Parcel[]> {
+  return parcelsOf(society, await readOrders(database, sql`payment.session_uuid = any(${joins}::uuid[])`));
 }
 
 /** Whether these goods still have to be sent, or are held until staff decide. */
@@ -80,7 +87,8 @@ function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment
     where shipment.intent_id = payment.intent_id and line = position - 1 and unshipped_at is null)`;
-  return sql<boolean>`exists (
+  // The first condition is that of the index.
+  return sql<boolean>`(goods is null or jsonb_path_exists(goods, '$[*] ? (@ != null)')) and exists (
     select from jsonb_array_elements(items) with ordinality as item (value, position)
     where case when goods is null then value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])
       else goods ->> (position - 1)::int is not null end and ${all ? sql`true` : isUnsent})`;

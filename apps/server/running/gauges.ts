@@ -21,12 +21,14 @@ const MOST_COUNTED = 50_000;
 const POSTPONED = sql`interval '5 hours'`;
 
 /** A `queue` fires an alert after half an hour, so what waits for people is a `number`. */
-interface Figure {
+export interface Figure {
   kind: 'queue' | 'breaker' | 'age' | 'number';
   name: string;
   value: number;
-  /** For a queue: how long (s) its oldest entry has waited; otherwise null. */
+  /** For what waits, in a queue or for people: how long (s) its oldest entry has waited; otherwise null. */
   oldest: number | null;
+  /** Since when its oldest entry has waited; null like `oldest`. */
+  since: Date | null;
 }
 
 /**
@@ -34,10 +36,11 @@ interface Figure {
  * key. The cost therefore depends on how much is waiting and not on the size of the tables (platform/database/plans.test.ts).
  */
 export async function readFigures({ database }: Pick<Deps, 'database'>): Promise<Figure[]> {
-  const queue = (name: string, waiting: ReturnType<typeof sql>) => sql`
-    select 'queue' as kind, ${sql.lit(name)} as name, count(*)::float as value,
-      coalesce(greatest(0, extract(epoch from now() - min(since))), 0)::float as oldest
-    from (${waiting} limit ${sql.lit(MOST_COUNTED)}) as waiting`;
+  const waiting = (kind: Figure['kind'], name: string, rows: ReturnType<typeof sql>) => sql`
+    select ${sql.lit(kind)} as kind, ${sql.lit(name)} as name, count(*)::float as value,
+      coalesce(greatest(0, extract(epoch from now() - min(since))), 0)::float as oldest, min(since) as since
+    from (${rows} limit ${sql.lit(MOST_COUNTED)}) as waiting`;
+  const queue = (name: string, rows: ReturnType<typeof sql>) => waiting('queue', name, rows);
   const { rows } = await sql<Figure>`
     ${queue('crm', sql`select due_since as since from crm_delivery where due_at is not null and refusal is null`)}
     union all ${queue(
@@ -52,12 +55,17 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
     )}
     union all ${queue('refunds', sql`select created_at as since from refund where status = 'due'`)}
     union all ${queue('events', sql`select created_at as since from event_retry where attempts > 0`)}
-    union all select 'breaker', name, case when blocked_until > now() or failures >= ${sql.lit(FAILURES)} then 1 else 0 end, null from crm_budget
-    union all select 'number', 'letters refused', count(*), null
-      from (select from letter where refusal is not null limit ${sql.lit(MOST_COUNTED)}) as refused
-    union all select 'age', 'events', extract(epoch from now() - reached_at), null from schedule where name = 'events' and reached_at is not null
-    union all (select 'age', 'reconciliation', extract(epoch from now() - finished_at), null from reconciliation order by id desc limit 1)
-    union all (select 'number', 'differences', jsonb_array_length(differences), null from reconciliation order by id desc limit 1)`.execute(
+    union all select 'breaker', name, case when blocked_until > now() or failures >= ${sql.lit(FAILURES)} then 1 else 0 end, null, null from crm_budget
+    union all ${waiting('number', 'letters refused', sql`select next_try_at as since from letter where refusal is not null`)}
+    union all ${waiting(
+      'number',
+      'HubSpot refused',
+      sql`select due_since as since from crm_delivery where refusal is not null
+        union all select created_at from document where crm_refusal is not null`,
+    )}
+    union all select 'age', 'events', extract(epoch from now() - reached_at), null, null from schedule where name = 'events' and reached_at is not null
+    union all (select 'age', 'reconciliation', extract(epoch from now() - finished_at), null, null from reconciliation order by id desc limit 1)
+    union all (select 'number', 'differences', jsonb_array_length(differences), null, null from reconciliation order by id desc limit 1)`.execute(
     database,
   );
   return rows;

@@ -20,6 +20,20 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
+/** SQL that joins the newest join of the query's `person`, if any, as its `session`. */
+export const newestJoin = sql`left join lateral (
+  select * from join_session newest where newest.person_id = person.id order by newest.created_at desc limit 1) session on true`;
+/** SQL for what is known of the query's `person`, whose newest join is `session`. */
+export const knownOfPerson = sql`coalesce(person.details, session.details, person.profile)`;
+/** SQL for the first and last name of the query's `person`, whose newest join is `session`; null when neither is known. */
+export const personName = sql<
+  string | null
+>`nullif(concat_ws(' ', nullif(btrim(${knownOfPerson} ->> 'firstName'), ''), nullif(btrim(${knownOfPerson} ->> 'lastName'), '')), '')`;
+/** SQL for the email of the query's `person`, whose newest join is `session`; null when none is known. */
+export const personEmail = sql<
+  string | null
+>`coalesce(nullif(${knownOfPerson} ->> 'personalEmail', ''), person.email)`;
+
 /** SQL for the {@link KnownEmails} of the query's `session` and its `person`. */
 export const knownEmails: RawBuilder<KnownEmails> = sql`json_build_object('isPaid', session.state = 'paid',
     'ofPerson', person.details ->> 'personalEmail', 'typed', session.details ->> 'personalEmail',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { newOrder, openIntent, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { readLedger } from '../../books/readLedger.ts';
@@ -31,7 +32,8 @@ test('an order is read as it was paid, and once, whatever was offered to be paid
     [paid],
     'by refunds',
   );
-  const told = (await readDelivery(deps, uuid))?.own.orders ?? [];
+  const personOfJoin = (of: string) => sql<number>`(select person_id from join_session where uuid = ${of})`;
+  const told = (await readDelivery(deps, personOfJoin(uuid)))?.own.orders ?? [];
   assert.deepEqual(
     told.map(({ lines }) => namesOf(lines)),
     [paid],

@@ -18,9 +18,10 @@ import { type Client, startTestServer, type TestServer } from '../../../../tests
 import { catchUpOnEvents } from '../../books/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
 import { syncContacts } from '../../crm/syncContacts.ts';
+import { readToday } from '../../desk/today.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
-import { findPeople } from '../../joining/findJoins.ts';
+import { findPeople, searchPeople } from '../../joining/findJoins.ts';
 import {
   explainCode,
   extendCode,
@@ -31,6 +32,7 @@ import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { tellOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { refusalsOf } from '../../people/privacy/underWay.ts';
+import { showPerson } from '../../people/showPerson.ts';
 import { readFigures } from '../../running/gauges.ts';
 import { readStory } from '../../session/readStory.ts';
 
@@ -315,6 +317,32 @@ test('the statements with which staff decide on transcripts read by index, and s
     await reviewTranscripts(server.deps, uuid, { review: 'accepted' });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements of the desk, for Today, a search and a person, read by index', async () => {
+  const { rows } = await database.query<{ id: number }>(
+    "select person_id::int as id from join_session where state = 'paid' and uuid in (select session_uuid from document) limit 1",
+  );
+  const statements = await statementsOf(async () => {
+    await readToday(server.deps);
+    for (const text of [
+      'person77@example.com',
+      'FILLED90',
+      '100000090',
+      'SCHOOL1000',
+      'first77 last77',
+      '4242 65',
+    ])
+      assert.ok((await searchPeople(server.deps, text, { most: 50 })).rows.length > 0, text);
+    const [row] = (await searchPeople(server.deps, 'first77', { most: 1 })).rows;
+    await searchPeople(server.deps, 'first77', {
+      most: 50,
+      after: { micros: String(Date.now() * 1_000), id: row!.id },
+    });
+    assert.ok((await showPerson(server.deps, rows[0]!.id))!.joins.length > 0);
+  });
+  assert.ok(statements.length >= 20, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
 });
 

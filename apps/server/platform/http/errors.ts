@@ -24,8 +24,14 @@ export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
-/** Answers unknown paths, and every error that a route or hook throws. The body of a 5xx answer contains no internals. */
-export function handleErrors(app: FastifyInstance): void {
+/**
+ * Answers unknown paths, and every error that a route or hook throws. The body of a 5xx answer contains no internals. `unknown` returns
+ * the sentence of the 404 for a malformed id in a path.
+ */
+export function handleErrors(
+  app: FastifyInstance,
+  unknown: (request: FastifyRequest, instancePath: string) => string = (_, path) => unknownOf(path),
+): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     const send = (status: number, message: string, more: object = {}) =>
@@ -57,7 +63,7 @@ export function handleErrors(app: FastifyInstance): void {
     if (hasZodFastifySchemaValidationErrors(error)) {
       // A malformed id in a path gets the same answer as an unknown id.
       if (error.validationContext === 'params')
-        return send(404, unknownOf(error.validation[0]?.instancePath ?? ''));
+        return send(404, unknown(request, error.validation[0]?.instancePath ?? ''));
       const errors: Record<string, string> = {};
       for (const issue of error.validation)
         errors[issue.instancePath.replace(/^\//, '') || 'body'] ??= issue.message ?? MALFORMED;

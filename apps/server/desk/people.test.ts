@@ -1,0 +1,623 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
+import type { DeskData } from '#contract/deskSchemas.ts';
+import { setDelivery } from '../../../tests/harness/deliver.ts';
+import { startDesk } from '../../../tests/harness/desk.ts';
+import { mergeNow } from '../../../tests/harness/mergeNow.ts';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { newMember, newOrder, payOrder } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { keepReconciliation } from '../books/reconcile.ts';
+import { reviewTranscripts } from '../documents/review.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
+import { sendDue } from '../letters/sendLetters.ts';
+import { tellStaff } from '../letters/tellStaff.ts';
+import { shipOrder } from '../membership/shipOrder.ts';
+import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { erasePerson } from '../people/privacy/erasePerson.ts';
+import { findPerson } from '../people/privacy/findPerson.ts';
+import { planOf } from '../people/privacy/planErasure.ts';
+import { noteEvent } from './events.ts';
+import { NO_LETTER, NOBODY } from './peopleRoutes.ts';
+
+const server = await sharedServer();
+const { deps } = server;
+const { database } = deps;
+const desk = await startDesk(server);
+after(() => desk.close());
+const browser = await desk.signedIn('staff');
+
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+const UUID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
+type Found = DeskData<'searchPeople'>;
+type Person = DeskData<'getPerson'>;
+type Today = DeskData<'getToday'>;
+
+async function search(text: string, next?: string): Promise<Found> {
+  const { data, status, message } = await browser.call('searchPeople', {
+    body: { text, ...(next !== undefined && { next }) },
+  });
+  assert.equal(status, 200, message!);
+  return data;
+}
+async function personAt(id: number): Promise<Person> {
+  const { data, status, message } = await browser.call('getPerson', { params: { id: String(id) } });
+  assert.equal(status, 200, message!);
+  return data;
+}
+const today = async (): Promise<Today> => (await browser.call('getToday')).data;
+const queueOf = async (name: string) => (await today()).queues.find((queue) => queue.name === name)!;
+
+async function idOf(uuid: string): Promise<number> {
+  const { rows } = await sql<{
+    id: number;
+  }>`select person_id::int as id from join_session where uuid = ${uuid}`.execute(database);
+  return rows[0]!.id;
+}
+
+let named = 0;
+/** A person of a name and email that nobody else has. */
+function somebody(lastName = `Unique${++named}x`) {
+  return { firstName: 'Ann', lastName, personalEmail: `${lastName.toLowerCase()}@example.com` };
+}
+
+async function orderedPin(person = somebody()) {
+  const { client, uuid } = await newOrder(server, 'LINCOLN2026', person);
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: PIN } });
+  return { client, uuid, person };
+}
+
+test('a search answers one row for each person, with their newest join, whatever they are found by', async () => {
+  const person = somebody();
+  const { client, uuid } = await orderedPin(person);
+  const { intentId } = await payOrder(server, client, uuid);
+  const id = await idOf(uuid);
+  const { memberNumber } = (await search(person.lastName)).rows[0]!;
+  assert.match(memberNumber!, /^\w{4}-\w{4}$/);
+  await sql`update payment set card_last4 = '7777' where intent_id = ${intentId}`.execute(database);
+  for (const text of [
+    person.lastName,
+    person.lastName.slice(0, 6),
+    person.personalEmail,
+    intentId,
+    memberNumber!,
+    '7777 77',
+    uuid,
+  ]) {
+    const { rows } = await search(text);
+    const row = rows.find((each) => each.id === id);
+    assert.deepEqual(
+      { ...row, paidAt: null },
+      {
+        id,
+        name: `Ann ${person.lastName}`,
+        email: person.personalEmail,
+        programme: 'high-school',
+        state: 'paid',
+        paidAt: null,
+        memberNumber,
+      },
+      text,
+    );
+    assert.ok(row!.paidAt);
+    assert.equal(rows.filter((each) => each.id === id).length, 1, text);
+  }
+});
+
+test('who was invited and has not begun to join is found by name, contact and code; an erased one is not', async () => {
+  await sql`insert into person (contact_id, profile, email, words) values
+    ('880900', '{"firstName": "Inès", "lastName": "Waiting"}', 'ines@example.com', 'ines waiting ines@example.com')`.execute(
+    database,
+  );
+  await sql`insert into invitation (code, person_id) values ('UNUSED880900', (select id from person where contact_id = '880900'))`.execute(
+    database,
+  );
+  for (const text of ['ines', 'INÈS', 'ines@example.com', '880900', 'unused880900']) {
+    const { rows } = await search(text);
+    assert.deepEqual(
+      rows.map(({ name, email, state, programme, memberNumber }) => [
+        name,
+        email,
+        state,
+        programme,
+        memberNumber,
+      ]),
+      [['Inès Waiting', 'ines@example.com', null, null, null]],
+      text,
+    );
+  }
+  const person = await personAt((await search('880900')).rows[0]!.id);
+  assert.equal(person.standing, 'Not a member: invited, and has not begun to join.');
+  assert.deepEqual(person.codes, [{ code: 'UNUSED880900', isUsed: false }]);
+  assert.deepEqual([person.joins, person.story, person.letters], [[], [], []]);
+  await sql`update person set erased_at = now() where contact_id = '880900'`.execute(database);
+  assert.deepEqual((await search('880900')).rows, []);
+  assert.equal((await browser.call('getPerson', { params: { id: String(person.id) } })).message, NOBODY);
+});
+
+test('a search for what nobody is called finds nobody, whatever it is made of', async () => {
+  for (const text of [
+    'nobody',
+    'a\u0000b',
+    '\u202eann nobody',
+    "'; --",
+    '%',
+    '0000 99999',
+    'pi_none',
+    '9'.repeat(200),
+  ])
+    assert.deepEqual(await search(text), { rows: [], next: null }, text);
+  for (const text of ['', '  ', '\u0000', 'x'.repeat(201)])
+    assert.equal((await browser.call('searchPeople', { body: { text } })).status, 400, text);
+});
+
+test('a search goes on where it ended, the newest first, with everybody once', async () => {
+  await sql`insert into person (contact_id, profile, email, words, created_at)
+    select (770000 + n)::text, json_build_object('firstName', 'Page', 'lastName', 'Turner' || n), null, 'page turner' || n,
+      '2020-01-01'::timestamptz + make_interval(secs => n / 3) from generate_series(1, 120) n`.execute(
+    database,
+  );
+  const names: (string | null)[] = [];
+  let next: string | undefined;
+  const sizes: number[] = [];
+  do {
+    const page = await search('page turner', next);
+    sizes.push(page.rows.length);
+    names.push(...page.rows.map(({ name }) => name));
+    next = page.next ?? undefined;
+  } while (next !== undefined);
+  assert.deepEqual(sizes, [50, 50, 20]);
+  assert.deepEqual(
+    names,
+    Array.from({ length: 120 }, (_, index) => `Page Turner${120 - index}`),
+  );
+  for (const bad of ['x', '1', '1-', '-1-1', "1-1'", '9'.repeat(150)])
+    assert.equal(
+      (await browser.call('searchPeople', { body: { text: 'page', next: bad } })).status,
+      400,
+      bad,
+    );
+});
+
+test('whoever was merged is found and shown as whom they became', async () => {
+  const [one, other] = [somebody(), somebody()];
+  const first = await newMember(server, 'HONOR104', one);
+  const second = await newMember(server, 'LINCOLN2026', other);
+  const ids = [await idOf(first.uuid), await idOf(second.uuid)];
+  await mergeNow(server, first.uuid, second.uuid);
+  const id = await idOf(first.uuid);
+  const former = ids.find((each) => each !== id)!;
+  await noteEvent(deps, { staff: null, action: 'addNote', subject: String(former), outcome: 'done' });
+  const person = await personAt(former);
+  assert.equal(person.id, id);
+  assert.deepEqual(await personAt(id), person);
+  assert.deepEqual(
+    person.joins.map(({ number, state }) => [number, state]),
+    [
+      [1, 'paid'],
+      [2, 'paid'],
+    ],
+  );
+  assert.ok(person.story.some(({ text }) => text === 'Add note.'));
+  assert.ok(
+    person.problems.includes(
+      `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,
+    ),
+    person.problems.join('\n'),
+  );
+  for (const text of ['HONOR104', one.personalEmail, other.personalEmail])
+    assert.deepEqual(
+      (await search(text)).rows.map((row) => row.id),
+      [id],
+      text,
+    );
+});
+
+test('no number but that of a person leads to one', async () => {
+  for (const id of ['999999', '0', '-1', 'x', '1e3', '%20', '99999999999999999999', "1'"]) {
+    const params = { id };
+    for (const name of ['getPerson', 'getPersonAtHubspot'] as const) {
+      const { status, message } = await browser.call(name, { params });
+      assert.deepEqual([status, message], [404, NOBODY], `${name} ${id}`);
+    }
+    assert.deepEqual((await browser.call('getLetter', { params })).message, NO_LETTER, id);
+  }
+  const params = { id: '00000000-0000-4000-8000-000000000000' };
+  assert.deepEqual((await browser.call('getLetter', { params })).message, NO_LETTER);
+});
+
+/** A member with everything: two joins, goods, a refund, letters, documents, notices, and somebody who is likely the same. */
+async function richPerson() {
+  const person = somebody();
+  const { client, uuid } = await orderedPin(person);
+  const { intentId } = await payOrder(server, client, uuid);
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  await reviewTranscripts(deps, uuid, { review: 'rejected', reason: 'outdated' });
+  await shipOrder({ ...deps, actor: 'Robin' }, uuid, { items: null, note: 'box 7' });
+  await refundJoin({ ...deps, actor: 'Robin' }, uuid, { ...membershipOnly, membership: false, items: [30] });
+  const left = await orderedPin(person);
+  const former = await idOf(left.uuid);
+  await sql`update join_session set person_id = ${await idOf(uuid)} where uuid = ${left.uuid}`.execute(
+    database,
+  );
+  await sql`update person set merged_into = ${await idOf(uuid)}, likeness = null, words = '' where id = ${former}`.execute(
+    database,
+  );
+  const twin = await newMember(server, 'LINCOLN2026', person);
+  while (await sendDue(deps, deps.config.mail!));
+  const id = await idOf(uuid);
+  await noteEvent(deps, {
+    staff: { id: (await staffId())!, name: 'Person 1', role: 'staff' },
+    action: 'endLinks',
+    subject: String(id),
+    outcome: 'refused',
+  });
+  return {
+    id,
+    uuid,
+    intentId,
+    person,
+    client,
+    uuids: [uuid, left.uuid, twin.uuid],
+    twin: await idOf(twin.uuid),
+  };
+}
+async function staffId(): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`select id from staff where name = 'Person 1'`.execute(database);
+  return rows[0]?.id;
+}
+
+test('a person is shown with their joins, the oldest first, and with all that became of them', async () => {
+  const { id, intentId, person, twin } = await richPerson();
+  const shown = await personAt(id);
+  assert.deepEqual([shown.name, shown.email], [`Ann ${person.lastName}`, person.personalEmail]);
+  assert.match(shown.standing, /^Member since \w+ \d+, \d{4}\.$/);
+  assert.deepEqual(
+    shown.details.filter(({ label }) => /email|city|country|policies/i.test(label)),
+    [
+      { label: 'Personal email', value: person.personalEmail },
+      { label: 'Country', value: 'United States' },
+      { label: 'City', value: 'Austin' },
+    ],
+  );
+  const [paid, left] = shown.joins;
+  assert.deepEqual(
+    shown.joins.map(({ number, state, origin, isErased }) => [number, state, origin, isErased]),
+    [
+      [1, 'paid', "with a school's code", false],
+      [2, 'ordering', "with a school's code", false],
+    ],
+  );
+  assert.deepEqual([paid!.openLines, left!.payments], [[], []]);
+  assert.deepEqual(left!.openLines, [
+    { name: 'Membership', priceCents: 6500 },
+    { name: 'Lapel Pin', priceCents: 1200 },
+  ]);
+  const [payment] = paid!.payments;
+  assert.deepEqual(
+    [payment!.intent, payment!.kind, payment!.status, payment!.amountCents, payment!.standing, payment!.card],
+    [intentId, 'join', 'succeeded', 7700, 'active', { brand: 'Visa', last4: '4242' }],
+  );
+  assert.deepEqual(payment!.lines, [
+    { name: 'Membership', priceCents: 6500, refundedCents: 0 },
+    { name: 'Lapel Pin', priceCents: 1200, refundedCents: 1200 },
+  ]);
+  assert.deepEqual(
+    payment!.refunds.map(({ amountCents, why, status, refusal }) => [amountCents, why, status, refusal]),
+    [[1200, 'Staff gave it back.', 'succeeded', null]],
+  );
+  assert.match(paid!.goods[0]!.state, /^sent on .* by Robin \(box 7\), and not owed any more$/);
+  assert.deepEqual(
+    shown.documents.map(({ kind, name, review, join, isRemoved }) => [kind, name, review, join, isRemoved]),
+    [['transcript', 'transcript.pdf', 'rejected', 1, false]],
+  );
+  assert.match(shown.documents[0]!.reason!, /^Your transcript is not a recent one/);
+  assert.ok(
+    shown.letters.some(
+      ({ kind, state, to, join }) =>
+        kind === 'Confirmation' && state === 'sent' && to === person.personalEmail && join === 1,
+    ),
+  );
+  assert.deepEqual(shown.others, [{ id: twin, name: shown.name, email: shown.email }]);
+});
+
+test('the story has steps, letters and what staff did, in one order, with who', async () => {
+  const { id } = await richPerson();
+  const { story } = await personAt(id);
+  assert.deepEqual(
+    story.map(({ at }) => at),
+    story.map(({ at }) => at).sort(),
+  );
+  const lineOf = (part: string) => {
+    const { text, by, isStaff, join } = story.find((line) => line.text.includes(part))!;
+    return [text, by, isStaff, join];
+  };
+  assert.deepEqual(lineOf('Started'), [
+    "Started with a school's code, programme high-school.",
+    'the joiner',
+    false,
+    1,
+  ]);
+  assert.deepEqual(lineOf('Lapel Pin sent'), ['Lapel Pin sent.', 'staff (Robin)', true, 1]);
+  assert.deepEqual(lineOf(': Confirmation.').slice(1), ['Induct', false, 1]);
+  assert.deepEqual(lineOf('End links'), ['End links (refused).', 'staff (Person 1)', true, null]);
+  assert.ok(story.some(({ join }) => join === 2));
+});
+
+test('problems are told from notices and facts, each once', async () => {
+  const { id, uuid, intentId, uuids, person } = await richPerson();
+  await tellStaff(database, {
+    kind: 'refund_refused',
+    subject: uuid,
+    params: { intentId, amountCents: 100, refusal: 'No balance.' },
+    remedy: null,
+  });
+  await tellStaff(database, {
+    kind: 'email_refused',
+    subject: uuid,
+    params: { contactId: '7', isTaken: false, other: null },
+    remedy: null,
+  });
+  await setDelivery(server, uuid, sql`refusal = ${`no such property, says ${uuids[1]}`}`);
+  await dueLetters(database, deps, [{ kind: 'portal', sessionUuid: uuid, occasion: 'refused' }]);
+  await sql`update letter set refusal = '550 no', email = 'ann@example.com' where occasion = 'refused' and session_uuid = ${uuid}`.execute(
+    database,
+  );
+  await sql`insert into refund (intent_id, amount_cents, reason, status, refusal) values (${intentId}, 50, 'requested', 'due', 'Wait.')`.execute(
+    database,
+  );
+  await sql`update document set crm_refusal = 'no scope' where session_uuid = ${uuid}`.execute(database);
+  await sql`update join_session set origin = 'self_nomination', paid_at = '2026-05-01T12:00Z' where uuid = ${uuid}`.execute(
+    database,
+  );
+  const { problems } = await personAt(id);
+  const who = `Ann ${person.lastName}`;
+  assert.deepEqual(
+    problems.toSorted(),
+    [
+      `A refund of $0.50 of payment ${intentId} waits: Wait.`,
+      'HubSpot does not take the document transcript.pdf: no scope',
+      `HubSpot does not take the email of join 1 of ${who}. All else of it is in contact 7: correct the email there.`,
+      `HubSpot refuses what it is told: no such property, says join 2 of ${who}`,
+      `Likely the same as ${who} (ID ${await idOf(uuids[2]!)}), and both hold a membership.`,
+      `Stripe refuses to refund payment ${intentId} by $1.00: No balance.`,
+      'The letter "Member portal" to ann@example.com was refused: 550 no',
+      'The transcript is overdue: it was paid on May 1, 2026, and none has come.',
+    ].toSorted(),
+  );
+});
+
+test('what would be written to HubSpot is shown, with what it refuses, and 503 while it does not answer', async (t) => {
+  const { uuid } = await orderedPin();
+  const params = { id: String(await idOf(uuid)) };
+  const { data } = await browser.call('getPersonAtHubspot', { params });
+  assert.deepEqual([data.contactId, data.refusal], [null, null]);
+  assert.ok(data.waitsSince);
+  assert.ok(
+    data.changes.some(
+      ({ property, from, to }: Record<string, unknown>) =>
+        property === 'city' && from === null && to === 'Austin',
+    ),
+  );
+  await setDelivery(server, uuid, sql`refusal = 'no scope'`);
+  assert.equal((await browser.call('getPersonAtHubspot', { params })).data.refusal, 'no scope');
+  t.after(() => server.hubspotFault(null));
+  await server.hubspotFault({ kind: 'status', status: 500, times: 10 });
+  assert.equal((await browser.call('getPersonAtHubspot', { params })).status, 503);
+});
+
+test('a letter is shown as text, with no way into the join, and 409 if nobody is known to send it to', async () => {
+  const { uuid } = await newMember(server, 'LINCOLN2026', somebody());
+  await dueLetters(database, deps, [
+    { kind: 'code', sessionUuid: uuid, occasion: 'salt' },
+    { kind: 'link', sessionUuid: uuid, occasion: 'link' },
+  ]);
+  const { letters } = await personAt(await idOf(uuid));
+  const shown = await Promise.all(letters.map(({ id }) => browser.call('getLetter', { params: { id } })));
+  assert.ok(shown.length >= 4);
+  for (const { status, data } of shown) {
+    assert.equal(status, 200);
+    assert.doesNotMatch(data.text, /#\S/);
+    assert.ok(!data.text.includes(deps.passes.code(uuid, 'salt')));
+    assert.match(data.text, /\n/);
+  }
+  await sql`update letter set email = null where session_uuid = ${uuid}`.execute(database);
+  await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(database);
+  await sql`update join_session set details = jsonb_set(details, '{personalEmail}', '""') where uuid = ${uuid}`.execute(
+    database,
+  );
+  await sql`update person set details = null, profile = '{}', email = null where id = ${await idOf(uuid)}`.execute(
+    database,
+  );
+  const { status } = await browser.call('getLetter', { params: { id: letters[0]!.id } });
+  assert.equal(status, 409);
+});
+
+test('no answer has a join’s uuid or a client secret', async () => {
+  const { id, uuid, uuids, person } = await richPerson();
+  const text = `Join ${uuids[1]} and ${uuid.toUpperCase()} of nobody.`;
+  for (const subject of uuids)
+    await tellStaff(database, {
+      kind: 'perhaps_twice',
+      subject,
+      params: { others: uuids.filter((other) => other !== subject) },
+      remedy: { do: 'merge or keep apart', uuid: subject, other: uuid },
+    });
+  await tellStaff(database, { kind: 'provider_trouble', subject: null, params: { text }, remedy: null });
+  await setDelivery(server, uuid, sql`refusal = ${text}`);
+  const shown = await personAt(id);
+  const answers = [
+    await today(),
+    await search(person.lastName),
+    await search(uuid),
+    shown,
+    (await browser.call('getPersonAtHubspot', { params: { id: String(id) } })).data,
+    ...(await Promise.all(
+      shown.letters.map(
+        async (letter) => (await browser.call('getLetter', { params: { id: letter.id } })).data,
+      ),
+    )),
+  ];
+  assert.ok(
+    shown.problems.some((problem) => problem.startsWith(`Join 1 of Ann ${person.lastName} was paid by`)),
+  );
+  for (const answer of answers.map((each) => JSON.stringify(each).toLowerCase())) {
+    for (const each of uuids) assert.ok(!answer.includes(each), answer);
+    assert.doesNotMatch(answer, /_secret_/);
+  }
+  assert.doesNotMatch(JSON.stringify([shown.problems, shown.story, (await today()).notices]), UUID);
+});
+
+test('text from outside comes out as data, without characters that change how others look', async () => {
+  const { uuid, client } = await orderedPin();
+  await payOrder(server, client, uuid);
+  const spoiled = 'Ann<b>&\u001b[2J\u202e\u2066\u0085\r\u2028';
+  await sql`update person set details = jsonb_set(details, '{firstName}', ${JSON.stringify(spoiled)}::jsonb) where id = ${await idOf(uuid)}`.execute(
+    database,
+  );
+  const params = { id: String(await idOf(uuid)) };
+  await tellStaff(database, {
+    kind: 'certificate_name',
+    subject: uuid,
+    params: { letters: '\u202e\u0007x' },
+    remedy: null,
+  });
+  const answers = [(await browser.call('getPerson', { params })).data, await search(uuid), await today()];
+  assert.match(answers[0].name, /^Ann<b>&\[2J Unique/);
+  for (const answer of answers) {
+    const texts: string[] = [];
+    JSON.stringify(answer, (_, value) => {
+      if (typeof value === 'string') texts.push(value);
+      return value;
+    });
+    assert.doesNotMatch(texts.join(''), /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+  }
+});
+
+test('an erased person is not found, and their number leads to nobody', async () => {
+  const person = somebody();
+  const { uuid } = await newMember(server, 'LINCOLN2026', person);
+  const id = await idOf(uuid);
+  await postponeAll();
+  await erasePerson(deps, await planOf(deps, await findPerson(deps, person.personalEmail), true));
+  assert.deepEqual((await search(person.lastName)).rows, []);
+  assert.equal((await browser.call('getPerson', { params: { id: String(id) } })).message, NOBODY);
+});
+/** Nothing of a join to be erased may be under way. */
+async function postponeAll(): Promise<void> {
+  await sql`update letter set withdrawn_at = now() where sent_at is null`.execute(database);
+}
+
+test('each queue counts what waits, and since when the oldest does', async () => {
+  const before = await today();
+  assert.deepEqual(
+    before.queues.map(({ name }) => name),
+    ['transcripts', 'proof', 'parcels', 'letters', 'hubspot', 'refunds', 'differences'],
+  );
+  const countOf = (name: string) => before.queues.find((queue) => queue.name === name)!.count;
+  const { client, uuid } = await orderedPin();
+  const { intentId } = await payOrder(server, client, uuid);
+  const long = '2020-01-01T00:00:00.000Z';
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  await sql`update document set created_at = ${long} where session_uuid = ${uuid}`.execute(database);
+  assert.deepEqual(await queueOf('transcripts'), {
+    name: 'transcripts',
+    count: countOf('transcripts') + 1,
+    oldest: long,
+  });
+
+  const owing = await newMember(server, 'LINCOLN2026', somebody());
+  await sql`update join_session set origin = 'self_nomination', paid_at = ${long} where uuid = ${owing.uuid}`.execute(
+    database,
+  );
+  assert.deepEqual(await queueOf('proof'), { name: 'proof', count: countOf('proof') + 1, oldest: long });
+
+  await sql`update payment set succeeded_at = ${long} where intent_id = ${intentId}`.execute(database);
+  assert.deepEqual(await queueOf('parcels'), {
+    name: 'parcels',
+    count: countOf('parcels') + 1,
+    oldest: long,
+  });
+  await shipOrder({ ...deps, actor: 'Robin' }, uuid, { items: null, note: null });
+  assert.equal((await queueOf('parcels')).count, countOf('parcels'));
+
+  await dueLetters(database, deps, [{ kind: 'portal', sessionUuid: uuid, occasion: 'refused' }]);
+  await sql`update letter set refusal = '550 no', next_try_at = ${long} where session_uuid = ${uuid} and occasion = 'refused'`.execute(
+    database,
+  );
+  await setDelivery(server, uuid, sql`refusal = 'no scope', due_since = ${long}`);
+  await sql`insert into refund (intent_id, amount_cents, reason, status, created_at) values (${intentId}, 50, 'requested', 'due', ${long})`.execute(
+    database,
+  );
+  for (const name of ['letters', 'hubspot', 'refunds']) {
+    const { count, oldest } = await queueOf(name);
+    assert.deepEqual([count, oldest], [countOf(name) + 1, long], name);
+  }
+
+  const counts = {
+    intents: 1,
+    payments: 1,
+    paidJoins: 1,
+    heldMemberships: 1,
+    receivedCents: 1,
+    refundedCents: 1,
+  };
+  await keepReconciliation(
+    deps,
+    { counts, differences: [{ kind: 'paid_by_nothing', subject: uuid, params: {}, remedies: [] } as never] },
+    new Date(),
+  );
+  const { reconciled, queues, week } = await today();
+  assert.deepEqual(queues.at(-1), { name: 'differences', count: 1, oldest: reconciled!.at });
+  assert.equal(reconciled!.differences, 1);
+  assert.ok(week.begun > week.paid && week.paid > 3, JSON.stringify(week));
+});
+
+test('notices name the person, how often and since when, and no command', async () => {
+  const person = somebody();
+  const { uuid } = await newMember(server, 'LINCOLN2026', person);
+  for (let time = 0; time < 3; time++)
+    await tellStaff(database, {
+      kind: 'certificate_name',
+      subject: uuid,
+      params: { letters: 'م' },
+      remedy: { do: 'print certificate', uuid },
+    });
+  const { notices } = await today();
+  const { id: _, since, last, ...told } = notices.find(({ text }) => text.includes('typeface has no م'))!;
+  assert.deepEqual(told, {
+    text: `The certificate of join 1 of Ann ${person.lastName} cannot be printed: its typeface has no م. Make it by hand, or ask the member how the name is written in Latin, Greek or Cyrillic letters.`,
+    person: { id: await idOf(uuid), name: `Ann ${person.lastName}` },
+    count: 3,
+  });
+  assert.ok(since <= last);
+  assert.ok(notices.every(({ text }) => !text.includes('npm run')));
+});
+
+test('a provider is in trouble while its refusals are met, or while it is left alone', async (t) => {
+  const troubled = async () =>
+    (await today()).providers.flatMap(({ name, troubleSince }) => (troubleSince ? [name] : []));
+  assert.deepEqual(
+    (await today()).providers.map(({ name }) => name),
+    ['stripe', 'hubspot', 'mail'],
+  );
+  t.after(() => sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database));
+  await sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database);
+  assert.deepEqual(await troubled(), []);
+  await sql`update crm_budget set blocked_until = now() + interval '1 minute'`.execute(database);
+  assert.deepEqual(await troubled(), ['hubspot']);
+  await tellStaff(database, {
+    kind: 'provider_trouble',
+    subject: null,
+    params: { text: 'Stripe refuses our key.', provider: 'Stripe' },
+    remedy: { do: 'doctor' },
+  });
+  assert.deepEqual(await troubled(), ['stripe', 'hubspot']);
+  await sql`update staff_notice set last_seen_at = now() - interval '2 hours' where kind = 'provider_trouble'`.execute(
+    database,
+  );
+  assert.deepEqual(await troubled(), ['hubspot']);
+});

@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify';
+import { displayMemberNumber } from '#core/memberNumber.ts';
+import { waitingAtHubspot } from '../crm/deliveries.ts';
+import { diffOfPerson } from '../crm/diffJoin.ts';
+import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
+import { type PersonCursor, searchPeople } from '../joining/findJoins.ts';
+import { showLetter } from '../letters/showLetter.ts';
+import { presentId, showPerson } from '../people/showPerson.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
+import { eventsAbout } from './events.ts';
+import { personAnswer } from './personAnswer.ts';
+import { problemsOf } from './problems.ts';
+import { serveDesk } from './serve.ts';
+import { readToday } from './today.ts';
+import { withoutUuids } from './withoutUuids.ts';
+
+export const NOBODY = 'There is no such person, or they were erased.';
+export const NO_LETTER = 'There is no such letter.';
+const NO_RECIPIENT = 'No email address is known that this letter could go to.';
+const NO_CURSOR = 'This list cannot go on from there. Search again.';
+
+const ROWS = 50;
+
+/** The calls of Today, People and Person. */
+export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
+  serveDesk(app, deps, 'getToday', () => readToday(deps));
+
+  serveDesk(app, deps, 'searchPeople', async ({ body }) => {
+    const after = body.next === undefined ? null : cursorFrom(body.next);
+    const { rows, next } = await searchPeople(deps, body.text, { most: ROWS, after });
+    return {
+      rows: rows.map(({ paidAt, memberNumber, ...row }) => ({
+        ...row,
+        paidAt: paidAt?.toISOString() ?? null,
+        memberNumber: memberNumber && displayMemberNumber(memberNumber),
+      })),
+      next: next && `${next.micros}-${next.id}`,
+    };
+  });
+
+  serveDesk(app, deps, 'getPerson', async ({ params }) => {
+    const person = await showPerson(deps, Number(params.id));
+    if (!person) throw new Refusal(404, NOBODY);
+    const [problems, events] = await Promise.all([
+      withoutUuids(deps, problemsOf(deps.society, person)),
+      eventsAbout(deps, person.ids),
+    ]);
+    return personAnswer(deps.society, person, { problems, events });
+  });
+
+  serveDesk(app, deps, 'getPersonAtHubspot', async ({ params }) => {
+    const id = await presentId(deps, Number(params.id));
+    if (id === null) throw new Refusal(404, NOBODY);
+    const waiting = await waitingAtHubspot(deps, id);
+    const diff = await diffOfPerson(deps, id).catch((error) => {
+      if (error instanceof CrmUnavailable || error instanceof CrmRefused)
+        throw new Refusal(503, `HubSpot: ${error.message}`);
+      throw error;
+    });
+    if (!diff) throw new Refusal(404, NOBODY);
+    return {
+      contactId: diff.contactId,
+      refusal: waiting.refusal && (await withoutUuids(deps, [waiting.refusal]))[0]!,
+      waitsSince: waiting.waitsSince?.toISOString() ?? null,
+      changes: diff.changes,
+    };
+  });
+
+  serveDesk(app, deps, 'getLetter', async ({ params }) => {
+    const letter = await showLetter(deps, params.id, { isSealed: true });
+    if (!letter) throw new Refusal(404, NO_LETTER);
+    if (!letter.mail) throw new Refusal(409, NO_RECIPIENT);
+    const { to, subject, text } = letter.mail;
+    return { to, subject, text, isHeld: letter.isHeld };
+  });
+}
+
+/** Reads where a list of people goes on. Throws a {@link Refusal} (400) if no list says so. */
+function cursorFrom(next: string): PersonCursor {
+  const [, micros, id] = /^(\d{1,17})-(\d{1,15})$/.exec(next) ?? [];
+  if (!micros || !id) throw new Refusal(400, NO_CURSOR);
+  return { micros, id: Number(id) };
+}

@@ -1,0 +1,134 @@
+import type { DeskData } from '#contract/deskSchemas.ts';
+import { displayMemberNumber } from '#core/memberNumber.ts';
+import { originWords } from '#core/story.ts';
+import { finalRejection, rejectionReasons } from '#documents/document.ts';
+import type { ListedDocument } from '../documents/documentsOf.ts';
+import type { ShownPerson } from '../people/showPerson.ts';
+import type { Society } from '../society/society.ts';
+import type { EventShown } from './events.ts';
+import { actionWords, goodsWords, letterNames, refundWords } from './words.ts';
+
+type Person = DeskData<'getPerson'>;
+type Payment = Person['joins'][number]['payments'][number];
+
+/** Returns what the desk answers of a person. Joins have numbers instead of their uuids, the oldest being 1. */
+export function personAnswer(
+  society: Society,
+  person: ShownPerson,
+  { problems, events }: { problems: string[]; events: readonly EventShown[] },
+): Person {
+  const { id, name, email, contactId, standing, details, codes, joins, letters } = person;
+  const numberOf = (uuid: string | null) => {
+    const index = joins.findIndex((join) => join.uuid === uuid);
+    return index === -1 ? null : index + 1;
+  };
+  const isPaid = (payments: ShownPerson['joins'][number]['payments']) =>
+    payments.some(({ status }) => status === 'succeeded');
+  return {
+    id,
+    name,
+    email,
+    contactId,
+    standing,
+    problems,
+    details,
+    codes,
+    joins: joins.map(
+      ({ programme, state, origin, createdAt, isErased, openLines, payments, goods }, index) => ({
+        number: index + 1,
+        programme,
+        state,
+        origin: originWords(origin),
+        startedAt: createdAt.toISOString(),
+        isErased,
+        openLines: isPaid(payments) ? [] : openLines.map(({ name, priceCents }) => ({ name, priceCents })),
+        payments: payments.map(paymentAnswer),
+        goods: goods.map((each) => ({ name: each.name, state: goodsWords(society, each.state) })),
+      }),
+    ),
+    others: person.others.map((other) => ({ id: other.id, name: other.name, email: other.email })),
+    story: storyOf(person, events),
+    letters: letters.map(({ id, kind, email, state, at, refusal, join }) => ({
+      id,
+      kind: letterNames[kind],
+      to: email,
+      state,
+      at: at.toISOString(),
+      refusal,
+      join: numberOf(join),
+    })),
+    documents: person.documents.map((document) => ({
+      id: document.id,
+      kind: document.kind,
+      name: document.name,
+      sizeBytes: Number(document.size_bytes),
+      uploadedAt: document.created_at.toISOString(),
+      review: document.review,
+      reason: reasonOf(person, document),
+      reviewedAt: document.reviewed_at?.toISOString() ?? null,
+      isRemoved: document.removed_at !== null,
+      join: numberOf(document.session_uuid),
+    })),
+  };
+}
+
+function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]): Payment {
+  const { id, kind, status, cents, refundedCents, paidAt, card, standing, memberNumber } = payment;
+  return {
+    intent: id,
+    kind,
+    status,
+    amountCents: cents,
+    refundedCents,
+    paidAt: isoOf(paidAt),
+    card,
+    standing,
+    memberNumber: memberNumber && displayMemberNumber(memberNumber),
+    lines: payment.lines.map(({ name, priceCents, refundedCents }) => ({ name, priceCents, refundedCents })),
+    refunds: payment.refunds.map((refund) => ({
+      amountCents: refund.cents,
+      why: refundWords(refund),
+      status: refund.status,
+      refusal: refund.refusal,
+      at: isoOf(refund.at)!,
+    })),
+  };
+}
+
+/** Steps of the joins, letters that were sent and what staff did at the desk, the oldest first. */
+function storyOf({ joins, letters }: ShownPerson, events: readonly EventShown[]): Person['story'] {
+  const steps = joins.flatMap(({ story }, index) => story.map((line) => ({ ...line, join: index + 1 })));
+  const sent = letters
+    .filter(({ state }) => state === 'sent')
+    .map(({ at, kind, email, join }) => ({
+      at,
+      text: `Letter sent to ${email ?? 'nobody'}: ${letterNames[kind]}.`,
+      by: 'Induct',
+      isStaff: false,
+      join: joins.findIndex(({ uuid }) => uuid === join) + 1 || null,
+    }));
+  const done = events.map((event) => ({
+    at: event.at,
+    text: actionWords(event),
+    by: `staff (${event.name ?? 'unknown'})`,
+    isStaff: true,
+    join: null,
+  }));
+  return [...steps, ...sent, ...done]
+    .sort((one, other) => one.at.getTime() - other.at.getTime())
+    .map(({ at, ...line }) => ({ ...line, at: at.toISOString() }));
+}
+
+/** Returns why a document was rejected, as the applicant reads it; null if it was not. */
+function reasonOf({ joins }: ShownPerson, document: ListedDocument): string | null {
+  if (document.review !== 'rejected' || document.reason === null) return null;
+  if (!document.is_final) return rejectionReasons[document.reason];
+  const join = joins.find(({ uuid }) => uuid === document.session_uuid);
+  const isReturned = join?.payments.some(({ standing }) => standing === 'refunded') ?? false;
+  return finalRejection({ isReturned });
+}
+
+/** Times in PostgreSQL's JSON have microseconds and an offset. */
+function isoOf(time: string | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

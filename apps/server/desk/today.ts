@@ -1,0 +1,132 @@
+import type { DeskData } from '#contract/deskSchemas.ts';
+import { noticeSentence } from '#core/noticeSentence.ts';
+import { lastReconciliations } from '../books/reconcile.ts';
+import { dueProofs, waitingTranscripts } from '../documents/review.ts';
+import { countJoins } from '../joining/countJoins.ts';
+import { type ReadNotice, readNotices } from '../letters/readNotices.ts';
+import { listParcels } from '../membership/orders.ts';
+import { nameJoins } from '../people/nameJoins.ts';
+import { mailServer } from '../platform/metrics.ts';
+import { type Figure, readFigures } from '../running/gauges.ts';
+import type { Deps } from './deps.ts';
+import { withoutUuids } from './withoutUuids.ts';
+
+/** A queue is counted up to this number where the rules have to look at each entry. */
+const MOST_COUNTED = 1_000;
+const MOST_NOTICES = 200;
+const DAY_MS = 86_400_000;
+/** A provider whose refusal was met within this time is in trouble. */
+const TROUBLE_MS = 3_600_000;
+
+type Today = DeskData<'getToday'>;
+
+/** Returns what is to be done, and how things are. */
+export async function readToday(deps: Deps): Promise<Today> {
+  const { database } = deps;
+  const now = deps.now().getTime();
+  const [transcripts, proofs, parcels, figures, [reconciled], notices, week] = await Promise.all([
+    waitingTranscripts(deps, { most: MOST_COUNTED }),
+    dueProofs(deps, { most: MOST_COUNTED }),
+    listParcels(deps, { all: false }),
+    readFigures(deps),
+    lastReconciliations(database, 1),
+    readNotices(deps, { since: new Date(0) }, MOST_NOTICES),
+    countJoins(deps, new Date(now - 7 * DAY_MS)),
+  ]);
+  const toSend = parcels.filter(({ goods }) => goods.some(({ state }) => state.is === 'open'));
+  const differences = reconciled?.differences.length ?? 0;
+  const queue = (name: Today['queues'][number]['name'], since: readonly Date[]) => ({
+    name,
+    count: since.length,
+    oldest: since.length === 0 ? null : new Date(Math.min(...since.map(Number))).toISOString(),
+  });
+  const counted = (name: Today['queues'][number]['name'], kind: Figure['kind'], figure: string) => {
+    const { value = 0, since = null } = figureOf(figures, kind, figure) ?? {};
+    return { name, count: value, oldest: since?.toISOString() ?? null };
+  };
+  return {
+    queues: [
+      queue(
+        'transcripts',
+        transcripts.map(({ since }) => since),
+      ),
+      queue(
+        'proof',
+        proofs.map(({ paidAt }) => paidAt),
+      ),
+      queue(
+        'parcels',
+        toSend.map(({ paidAt }) => paidAt),
+      ),
+      counted('letters', 'number', 'letters refused'),
+      counted('hubspot', 'number', 'HubSpot refused'),
+      counted('refunds', 'queue', 'refunds'),
+      {
+        name: 'differences',
+        count: differences,
+        oldest: differences > 0 ? reconciled!.finished_at.toISOString() : null,
+      },
+    ],
+    notices: await noticesShown(deps, notices),
+    providers: providersOf(deps, figures, notices, now),
+    reconciled: reconciled ? { at: reconciled.finished_at.toISOString(), differences } : null,
+    week,
+  };
+}
+
+function figureOf(figures: readonly Figure[], kind: Figure['kind'], name: string): Figure | undefined {
+  return figures.find((figure) => figure.kind === kind && figure.name === name);
+}
+
+async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise<Today['notices']> {
+  const texts = await withoutUuids(
+    deps,
+    notices.map((notice) => noticeSentence(notice, (uuid) => uuid)),
+  );
+  const joins = await nameJoins(
+    deps,
+    notices.flatMap(({ subject }) => (subject === null ? [] : [subject])),
+  );
+  return notices.map(({ id, subject, count, createdAt, lastSeenAt }, index) => {
+    const join = subject === null ? undefined : joins.get(subject);
+    return {
+      id,
+      text: texts[index]!,
+      person: join ? { id: join.personId, name: join.name } : null,
+      count,
+      since: createdAt.toISOString(),
+      last: lastSeenAt.toISOString(),
+    };
+  });
+}
+
+/**
+ * Stripe and HubSpot are in trouble while their refusals are met, HubSpot also while it is left alone, and mail while letters wait for its
+ * server.
+ */
+function providersOf(
+  { config }: Pick<Deps, 'config'>,
+  figures: readonly Figure[],
+  notices: readonly ReadNotice[],
+  now: number,
+): Today['providers'] {
+  const waiting = (name: string) => figureOf(figures, 'queue', name)?.since?.getTime() ?? now;
+  const refusedSince = (provider: 'Stripe' | 'HubSpot' | 'Mail') =>
+    notices.flatMap(({ kind, params, createdAt, lastSeenAt }) =>
+      kind === 'provider_trouble' && params.provider === provider && lastSeenAt.getTime() > now - TROUBLE_MS
+        ? [createdAt.getTime()]
+        : [],
+    );
+  const isLeftAlone = figures.some(({ kind, value }) => kind === 'breaker' && value === 1);
+  const isMailDown = mailServer.isDown && (figureOf(figures, 'queue', 'letters')?.value ?? 0) > 0;
+  const troubles = {
+    stripe: refusedSince('Stripe'),
+    hubspot: [...refusedSince('HubSpot'), ...(isLeftAlone ? [waiting('crm')] : [])],
+    mail: [...refusedSince('Mail'), ...(isMailDown ? [waiting('letters')] : [])],
+  };
+  const names = ['stripe', 'hubspot', ...(config.mail === null ? [] : (['mail'] as const))] as const;
+  return names.map((name) => ({
+    name,
+    troubleSince: troubles[name].length === 0 ? null : new Date(Math.min(...troubles[name])).toISOString(),
+  }));
+}

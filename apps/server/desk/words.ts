@@ -1,0 +1,61 @@
+import type { GoodsState } from '#core/fulfilment.ts';
+import type { LetterKind } from '#core/letterKinds.ts';
+import type { RefundReason } from '#core/refunds.ts';
+import type { Society } from '../society/society.ts';
+import { dateOf } from '../society/texts.ts';
+
+/** What the desk calls each kind of letter. */
+export const letterNames: Record<LetterKind, string> = {
+  confirmation: 'Confirmation',
+  upgrade: 'Confirmation of the upgrade',
+  certificate: 'Certificate',
+  portal: 'Member portal',
+  'proof-due': 'Reminder of the transcript',
+  'proof-accepted': 'Transcript accepted',
+  'proof-rejected': 'Transcript rejected',
+  refund: 'Refund',
+  'second-payment': 'Second payment',
+  'payment-failed': 'Payment failed',
+  link: 'Link to the join',
+  code: 'Code',
+  'email-changed': 'Email changed',
+  'reminder-hour': 'Reminder after an hour',
+  'reminder-days': 'Reminder after two days',
+};
+
+const refundReasons: Record<RefundReason, string> = {
+  duplicate: 'The payment bought nothing.',
+  unconfirmed: 'The payment could not be confirmed.',
+  requested: 'Staff gave it back.',
+  ineligible: 'The person was not eligible.',
+  dashboard: 'It was refunded outside Induct.',
+};
+
+/** Returns why money goes back, in words. */
+export function refundWords({ reason, isDispute }: { reason: RefundReason; isDispute: boolean }): string {
+  return isDispute ? 'A lost dispute took it.' : refundReasons[reason];
+}
+
+/** Returns what becomes of goods, in words. */
+export function goodsWords(society: Society, state: GoodsState): string {
+  switch (state.is) {
+    case 'open':
+      return 'to be sent';
+    case 'held':
+      return `held: ${state.because}`;
+    case 'ended':
+      return `not to be sent: ${state.because}`;
+    case 'sent': {
+      const { shippedAt, shippedBy, note } = state.shipment;
+      const noted = note ? ` (${note})` : '';
+      return `sent on ${dateOf(society, shippedAt)} by ${shippedBy}${noted}${state.isOwed ? '' : ', and not owed any more'}`;
+    }
+  }
+}
+
+/** Returns what a member of staff did, in words, by the name of the call: "Refund payment." */
+export function actionWords({ action, outcome }: { action: string; outcome: string }): string {
+  const words = action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const ended = outcome === 'done' ? '' : ` (${outcome})`;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${ended}.`;
+}

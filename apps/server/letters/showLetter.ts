@@ -1,0 +1,33 @@
+import type { Mail } from '../providers/mail/client.ts';
+import { compose } from './compose.ts';
+import type { Deps } from './deps.ts';
+import { judgeLetter } from './judgeLetter.ts';
+import { readLetter } from './takeLetter.ts';
+
+/** A letter as it would be sent now. */
+export interface ShownLetter {
+  /** Null if no email address is known that it could go to. */
+  mail: Mail | null;
+  /** Whether what it says still holds. If it does not, it is not sent. */
+  isHeld: boolean;
+}
+
+/**
+ * Returns a letter as it would be sent now; null if there is no such letter. With `isSealed`, its links lead nowhere and its code is
+ * dots: both open the join to whoever has them.
+ */
+export async function showLetter(
+  deps: Deps,
+  id: string,
+  { isSealed = false } = {},
+): Promise<ShownLetter | null> {
+  const letter = await readLetter(deps, id);
+  if (!letter) return null;
+  const now = deps.now();
+  const sealed = { address: () => `${deps.config.publicUrl}/pass`, code: () => '••••••' };
+  const writing = isSealed ? { ...deps, passes: { ...deps.passes, ...sealed } } : deps;
+  return {
+    mail: compose(writing, letter, now),
+    isHeld: (await judgeLetter(deps, letter, now)) !== 'withdraw',
+  };
+}

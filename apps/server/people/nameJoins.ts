@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import { newestJoin, personName } from '../session/person.ts';
+import type { Deps } from './deps.ts';
+
+/** Whose a join is, and which of theirs, counted from the oldest. */
+export interface JoinOf {
+  personId: number;
+  name: string | null;
+  number: number;
+}
+
+/** Returns whose these joins are, by uuid. Erased joins are nobody's. */
+export async function nameJoins(
+  { database }: Pick<Deps, 'database'>,
+  uuids: readonly string[],
+): Promise<Map<string, JoinOf>> {
+  if (uuids.length === 0) return new Map();
+  const { rows } = await sql<JoinOf & { uuid: string }>`
+    select own.uuid, person.id as "personId", ${personName} as name, (
+      select count(*)::int from join_session older
+      where older.person_id = own.person_id and (older.created_at, older.uuid) <= (own.created_at, own.uuid)) as number
+    from join_session own join person former on former.id = own.person_id
+    join person on person.id = coalesce(former.merged_into, former.id) ${newestJoin}
+    where own.uuid = any(${uuids}::uuid[])`.execute(database);
+  return new Map(rows.map(({ uuid, ...join }) => [uuid, join]));
+}

@@ -1,0 +1,46 @@
+import type { JoinSessionState } from './joinSession.ts';
+import type { MembershipType } from './product.ts';
+import { isHeld, type MembershipStanding } from './refunds.ts';
+
+/** What decides how a person stands. Days are as they are shown. */
+export interface StandingFacts {
+  /** All that the person bought, the oldest first. */
+  bought: readonly { type: MembershipType; standing: MembershipStanding; since: string }[];
+  /** Whether they are a member by HubSpot's word alone. */
+  isMemberAtHubspot: boolean;
+  /** The newest join; null if there is none. */
+  join: { state: JoinSessionState; startedOn: string } | null;
+  /** Whether a code leads to them. */
+  isInvited: boolean;
+}
+
+const ends: Record<Exclude<MembershipStanding, 'active' | 'disputed'>, string> = {
+  refunded: 'its money went back',
+  charged_back: 'a dispute over its money was lost',
+  void: 'nothing was paid for it',
+};
+
+const steps: Record<JoinSessionState, string> = {
+  started: 'has given no details yet',
+  detailed: 'has chosen no membership yet',
+  ordering: 'has not paid yet',
+  paying: 'is paying now',
+  paid: 'has paid',
+};
+
+/** Returns, in one sentence for staff, whether a person is a member, and since when or why not. */
+export function personStanding({ bought, isMemberAtHubspot, join, isInvited }: StandingFacts): string {
+  const held = bought.filter(({ standing }) => isHeld(standing));
+  const membership = held.find(({ type }) => type === 'membership');
+  const upgrade = held.find(({ type }) => type === 'membership_upgrade');
+  const isDisputed = held.some(({ standing }) => standing === 'disputed');
+  const more = `${upgrade ? ', with an upgrade' : ''}${isDisputed ? '; a payment is disputed' : ''}`;
+  if (membership) return `Member since ${membership.since}${more}.`;
+  if (isMemberAtHubspot) return `Member by HubSpot's word alone: no membership was bought here${more}.`;
+  if (upgrade) return `Not a member, but holds an upgrade since ${upgrade.since}.`;
+  const ended = bought.findLast(({ type }) => type === 'membership');
+  if (ended)
+    return `Not a member any more: the membership of ${ended.since} has ended, since ${ends[ended.standing as keyof typeof ends]}.`;
+  if (join) return `Not a member: began to join on ${join.startedOn}, and ${steps[join.state]}.`;
+  return isInvited ? 'Not a member: invited, and has not begun to join.' : 'Not a member.';
+}
