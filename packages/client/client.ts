@@ -1,9 +1,9 @@
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Answered, Body, Failure, Params } from '#contract/schemas.ts';
-import { NO_ANSWER, type ToastText, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { type ToastText, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { exchange } from './exchange.ts';
 import { ApiError, failureOf, NotOffered, type Outcome, Unsent } from './failures.ts';
 import { readAnswer } from './readAnswer.ts';
-import { Late, within } from './within.ts';
 
 /** What a failed call shows. `reference` is that of a server failure, by which staff find it in the log (`Failure['reference']`). */
 export interface FailureToast extends ToastText {
@@ -94,41 +94,8 @@ async function send<Name extends CallName>(
   body: unknown,
   signal: AbortSignal | undefined,
 ): Promise<Answered<Name>> {
-  const asked = (ended: AbortSignal) =>
-    fetch(url, {
-      method: calls[name].method,
-      credentials: 'include',
-      signal: ended,
-      ...(body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    });
-  let arrived: { response: Response; text: string };
-  try {
-    arrived = await within(async (ended) => {
-      const response = await asked(ended);
-      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
-      return { response, text: await response.text() };
-    }, signal);
-  } catch (cause) {
-    throw unsent(cause);
-  }
-  const { response, text } = arrived;
-  return readAnswer(name, response.status, jsonOf(text), response.headers.get('retry-after'));
-}
-
-/** Returns the error of a request without an answer. `userMessage` is the sentence for one that did not just take too long. */
-export function unsent(cause: unknown, userMessage?: string): Unsent {
-  return new Unsent(cause, cause instanceof Late ? NO_ANSWER : userMessage);
-}
-
-/** Returns the value of a JSON text; null for any other text, such as a proxy's page. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const { status, answer, retryAfter } = await exchange(url, { method: calls[name].method, body, signal });
+  return readAnswer(name, status, answer, retryAfter);
 }
 
 /** Returns the toast for a failed call; null if none is shown. */

@@ -1,4 +1,3 @@
-import { type CallName, calls } from '#contract/calls.ts';
 import type { Failure } from '#contract/schemas.ts';
 
 /** Thrown when the server answered with a failure. */
@@ -14,7 +13,8 @@ export class ApiError extends Error {
   /** Whether the server does not know the session of the call. */
   readonly isLost: boolean;
 
-  constructor(name: CallName, status: number, answer: Partial<Failure>, retryMs = 0) {
+  /** `path` is the call's, with its parameters' names. */
+  constructor(path: string, status: number, answer: Partial<Failure>, retryMs = 0) {
     super(answer.message ?? `The call failed with status ${status}.`);
     this.status = status;
     this.userMessage = answer.message || undefined;
@@ -23,7 +23,7 @@ export class ApiError extends Error {
     this.code = answer.code;
     this.reference = answer.reference;
     this.retryMs = retryMs;
-    this.isLost = status === 404 && calls[name].path.includes('{uuid}');
+    this.isLost = status === 404 && path.includes('{uuid}');
   }
 }
 

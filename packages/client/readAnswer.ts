@@ -1,4 +1,4 @@
-import { type CallName, specifiedCalls } from '#contract/calls.ts';
+import { type CallName, calls, specifiedCalls } from '#contract/calls.ts';
 import type { Answered, Failure } from '#contract/schemas.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
 import { ApiError, NotOffered } from './failures.ts';
@@ -19,14 +19,14 @@ export function readAnswer<Name extends CallName>(
 ): Answered<Name> {
   const isJson = typeof answer === 'object' && answer !== null;
   const body = (isJson ? answer : { message: ofProxy(status) }) as Json;
-  if (status === 404 && !body.code && !isSpecified(name)) throw new NotOffered(name, status, {});
+  if (status === 404 && !body.code && !isSpecified(name)) throw new NotOffered(calls[name].path, status, {});
   if (isJson && status >= 200 && status < 300) {
     // The table names the fields of some answers without `data`.
     const data = (body.data ?? body) as Json;
     if (isSuccess(name, body, data)) return data as Answered<Name>;
   }
   const seconds = Number(retryAfter);
-  throw new ApiError(name, status, body as Partial<Failure>, seconds > 0 ? seconds * 1000 : 0);
+  throw new ApiError(calls[name].path, status, body as Partial<Failure>, seconds > 0 ? seconds * 1000 : 0);
 }
 
 function isSpecified(name: CallName): boolean {

@@ -1,7 +1,8 @@
 import type { CallName } from '#contract/calls.ts';
 import type { Answered, Params } from '#contract/schemas.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
-import { type Client, unsent } from './client.ts';
+import type { Client } from './client.ts';
+import { unsent } from './exchange.ts';
 import { readAnswer } from './readAnswer.ts';
 import { Late, PATIENCE_MS } from './within.ts';
 

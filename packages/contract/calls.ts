@@ -1,3 +1,5 @@
+import { filledIn } from './filledIn.ts';
+
 /**
  * The only list of the HTTP calls, with method and path (specification, section 7). The browser loads this file, so it imports no
  * schema library; the shapes of requests and answers are in schemas.ts, under the same names.
@@ -89,15 +91,11 @@ export const downloads = {
 export type DownloadName = keyof typeof downloads;
 
 /** Returns a call's path with its parameters filled in: pathOf('setMembership', { uuid }) */
-export function pathOf(name: CallName, params: Record<string, string> = {}): string {
+export function pathOf(name: CallName, params?: Record<string, string>): string {
   return filledIn(calls[name].path, params);
 }
 
 /** Returns a download's path with its parameters filled in: downloadPath('certificate', { uuid }) */
 export function downloadPath(name: DownloadName, params: { uuid: string }): string {
   return filledIn(downloads[name], params);
-}
-
-function filledIn(path: string, params: Record<string, string>): string {
-  return path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
 }

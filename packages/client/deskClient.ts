@@ -1,0 +1,35 @@
+import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
+import type { DeskBody, DeskData, DeskParams } from '#contract/deskSchemas.ts';
+import { filledIn } from '#contract/filledIn.ts';
+import type { Failure } from '#contract/schemas.ts';
+import { sentenceOfProxy } from '#core/sentences.ts';
+import { exchange } from './exchange.ts';
+import { ApiError } from './failures.ts';
+
+type Asked<Name extends DeskCallName> = (DeskParams<Name> extends Record<string, never>
+  ? { params?: undefined }
+  : { params: DeskParams<Name> }) &
+  (DeskBody<Name> extends undefined ? { body?: undefined } : { body: DeskBody<Name> });
+
+/** What a call of the desk takes: its path parameters and its body, if it has any, and a signal that aborts it. */
+export type DeskArguments<Name extends DeskCallName> =
+  Record<string, never> extends Asked<Name>
+    ? [options?: Asked<Name> & { signal?: AbortSignal }]
+    : [options: Asked<Name> & { signal?: AbortSignal }];
+
+/** Makes a call of the desk and returns its `data`. Throws `ApiError` for a failure, `Unsent` without an answer. */
+export async function callDesk<Name extends DeskCallName>(
+  name: Name,
+  ...[options]: DeskArguments<Name>
+): Promise<DeskData<Name>> {
+  const { method, path } = deskCalls[name];
+  const { params, body, signal } = (options ?? {}) as {
+    params?: Record<string, string>;
+    body?: unknown;
+    signal?: AbortSignal;
+  };
+  const { status, answer } = await exchange(filledIn(path, params), { method, body, signal });
+  const given = (answer ?? { message: sentenceOfProxy(status) }) as Partial<Failure> | { data: unknown };
+  if ('data' in given && given.data && status === 200) return given.data as DeskData<Name>;
+  throw new ApiError(path, status, given as Partial<Failure>);
+}

@@ -1,0 +1,52 @@
+import { NO_ANSWER } from '#core/sentences.ts';
+import { Unsent } from './failures.ts';
+import { Late, within } from './within.ts';
+
+/** What came back for a request. */
+export interface Arrived {
+  status: number;
+  /** The parsed body; null if it was no JSON, such as a proxy's page. */
+  answer: unknown;
+  /** The value of the header Retry-After, in seconds. */
+  retryAfter: string | null;
+}
+
+/** Sends a request with a JSON body, or with none, and awaits the whole answer. Throws {@link Unsent} if none arrives. */
+export async function exchange(
+  url: string,
+  { method, body, signal }: { method: 'GET' | 'POST'; body?: unknown; signal?: AbortSignal | undefined },
+): Promise<Arrived> {
+  const asked = (ended: AbortSignal) =>
+    fetch(url, {
+      method,
+      credentials: 'include',
+      signal: ended,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  try {
+    return await within(async (ended) => {
+      const response = await asked(ended);
+      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
+      const text = await response.text();
+      const retryAfter = response.headers.get('retry-after');
+      return { status: response.status, answer: jsonOf(text), retryAfter };
+    }, signal);
+  } catch (cause) {
+    throw unsent(cause);
+  }
+}
+
+/** Returns the error of a request without an answer. `userMessage` is the sentence for one that did not just take too long. */
+export function unsent(cause: unknown, userMessage?: string): Unsent {
+  return new Unsent(cause, cause instanceof Late ? NO_ANSWER : userMessage);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
