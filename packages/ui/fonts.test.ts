@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
-const sheets = globSync('{packages/ui,apps/web}/**/*.css', { cwd: root, exclude: ['**/dist*/**'] });
+const sheets = globSync('{packages/ui,apps/web,apps/desk}/**/*.css', { cwd: root, exclude: ['**/dist*/**'] });
 
 /**
  * The page uses few pairs of font size and weight. For each additional pair, the browser looks up another font before the first
