@@ -33,6 +33,7 @@ COPY apps/server apps/server
 COPY apps/staff apps/staff
 COPY --from=build /induct/apps/server/dist apps/server/dist
 COPY --from=build /induct/apps/web/dist apps/web/dist
+COPY --from=build /induct/apps/desk/dist apps/desk/dist
 COPY --from=build /induct/sbom.json ./
 # A volume that is empty takes its owner from here.
 RUN mkdir /data /documents && chown node:node /data /documents

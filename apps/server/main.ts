@@ -19,6 +19,7 @@ import { type Wired, wire } from './wire.ts';
 /** Invite codes for the demo, in addition to those of the contacts in the HubSpot emulator. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
+const deskBuild = join(serverFolder, '../desk/dist');
 
 /**
  * Runs the server process: reads the settings and the society's file, connects the database and the providers, then serves HTTP.
@@ -68,6 +69,7 @@ async function main(): Promise<void> {
     log.warn('documents are not encrypted: DOCUMENT_KEY is not set (docs/run.md, "Encrypt documents")');
   server = await run(wired, {
     ...(config.mode === 'live' || hasPage ? { webBuild } : {}),
+    ...(config.mode === 'live' || existsSync(deskBuild) ? { deskBuild } : {}),
     ...(room ? { room } : {}),
   });
   const { desk, mode } = config;

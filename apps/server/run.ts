@@ -26,14 +26,14 @@ const BEGIN_MS = 1_000;
  */
 export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,
-  { webBuild, room }: { webBuild?: string; room?: WaitingRoom },
+  { webBuild, deskBuild, room }: { webBuild?: string; deskBuild?: string; room?: WaitingRoom },
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { host, stopDelaySeconds, metricsPort } = deps.config;
   const stopping = new Stopping();
   const app = await buildApp(deps, { ...(webBuild === undefined ? {} : { webBuild }), stopping });
   await room?.leave();
   const url = await app.listen({ host, port: room?.port ?? deps.config.port });
-  const desk = deps.config.desk && buildDesk({ ...deps, deskUrl: deps.config.desk.url });
+  const desk = deps.config.desk && buildDesk({ ...deps, deskUrl: deps.config.desk.url }, deskBuild);
   await desk?.listen({ host, port: deps.config.desk!.port });
   const metrics =
     metricsPort === null ? null : await serveMetrics({ ...deps, database: backgroundDatabase }, metricsPort);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
-import { buildWeb } from './builds.ts';
+import { buildDesk, buildWeb } from './builds.ts';
 
 /**
  * Tests what the built pages ask of a phone: the compressed size of the first page and of the whole flow (1 kB = 1000 bytes), and
@@ -10,12 +10,15 @@ import { buildWeb } from './builds.ts';
  */
 
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
-before(() => buildWeb());
+const desk = resolve(import.meta.dirname, '../../apps/desk/dist');
+before(() => Promise.all([buildWeb(), buildDesk()]));
 
 /** Returns the files of a kind that index.html names. Every first visit loads these files. */
-function firstLoad(kind: 'js' | 'css'): string[] {
-  const html = readFileSync(join(dist, 'index.html'), 'utf8');
-  const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) => join(dist, match[1]!));
+function firstLoad(kind: 'js' | 'css', folder = dist): string[] {
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) =>
+    join(folder, match[1]!),
+  );
   const found = files.filter((file) => file.endsWith(`.${kind}`));
   assert.ok(found.length > 0, `the page names no ${kind} at all`);
   return found;
@@ -44,6 +47,12 @@ test('the style sheet, which has that of every screen, weighs at most 9.85 kB wi
 
 test('all scripts of all screens together weigh at most 225 kB with gzip', () => {
   assertAtMost(225_000, globSync(join(dist, 'static/js/**/*.js')));
+});
+
+test('the first load of the desk weighs at most 150 kB with gzip, and brings nothing for passkeys', () => {
+  const scripts = firstLoad('js', desk);
+  assertAtMost(150_000, [...scripts, ...firstLoad('css', desk)]);
+  for (const file of scripts) assert.doesNotMatch(readFileSync(file, 'utf8'), /navigator\.credentials/);
 });
 
 // An iPhone 6s or 7 gets no newer system than iOS 15.8, and no newer Safari than that system's. The build rewrites newer syntax

@@ -35,6 +35,12 @@ const web: Build = {
   sources: ['apps/web', ...everywhere],
   finish: (folder) => compress(join(folder, 'static')),
 };
+const desk: Build = {
+  name: 'the desk',
+  folder: 'apps/desk',
+  sources: ['apps/desk', ...everywhere],
+  finish: (folder) => compress(join(folder, 'static')),
+};
 /**
  * The server is bundled into one file instead of hundreds, so that it starts faster (docs/decisions/0002).
  */
@@ -55,9 +61,10 @@ export interface BuildOptions {
 }
 
 export const buildWeb = (options: BuildOptions = {}) => build(web, options);
-/** Builds both apps. Resolves with the folders that were built anew. */
+export const buildDesk = (options: BuildOptions = {}) => build(desk, options);
+/** Builds all apps. Resolves with the folders that were built anew. */
 export async function buildAll(options: BuildOptions = {}): Promise<string[]> {
-  const apps = [web, server];
+  const apps = [web, desk, server];
   const built = await Promise.all(apps.map((app) => build(app, options)));
   return apps.filter((_, index) => built[index]).map(({ folder }) => `${folder}/dist`);
 }

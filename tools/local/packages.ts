@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..');
  */
 export const running = ['apps/server', 'apps/staff', 'packages/{contract,core,documents,reference}'];
 /** The folders that are bundled for browsers. */
-export const browsers = ['apps/web', 'packages'];
+export const browsers = ['apps/web', 'apps/desk', 'packages'];
 
 /** Returns all TypeScript in these folders, except tests, builds and the bundler's settings. */
 export function sourcesIn(folders: readonly string[]): string {

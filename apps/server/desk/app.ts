@@ -11,14 +11,21 @@ import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { FINISH_MS } from '../platform/http/stopping.ts';
 import { limitBodies, serverTimes, timeLimits } from '../platform/http/timeLimits.ts';
 import type { Deps } from './deps.ts';
+import { servePages } from './pages.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 
 /** The largest body (bytes) of a call with JSON. */
 const BODY_LIMIT = 65_536;
 
-/** Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. */
-export function buildDesk(deps: Deps & { deskUrl: string }): FastifyInstance {
+/**
+ * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
+ * its built pages; without it only the calls are served.
+ */
+export function buildDesk(
+  deps: Deps & { deskUrl: string; icon: Buffer },
+  deskBuild?: string,
+): FastifyInstance {
   const { config } = deps;
   const app = Fastify({
     loggerInstance: deps.log,
@@ -54,5 +61,6 @@ export function buildDesk(deps: Deps & { deskUrl: string }): FastifyInstance {
   });
   signInRoutes(app, deps);
   peopleRoutes(app, deps);
+  if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

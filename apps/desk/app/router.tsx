@@ -1,0 +1,59 @@
+import { createBrowserRouter, type RouteObject } from 'react-router';
+import { PageFailed } from '../components/Failed.tsx';
+import { Gone } from '../components/Gone.tsx';
+import { learnMe } from '../lib/me.ts';
+import { Enter } from '../screens/enter/Enter.tsx';
+import { Passkeys } from '../screens/passkeys/Passkeys.tsx';
+import { People } from '../screens/people/People.tsx';
+import { searchPeople } from '../screens/people/searchPeople.ts';
+import { Documents } from '../screens/person/Documents.tsx';
+import { Hubspot } from '../screens/person/Hubspot.tsx';
+import { Letters } from '../screens/person/Letters.tsx';
+import { loadPerson, mustLoadPerson } from '../screens/person/loadPerson.ts';
+import { Overview } from '../screens/person/Overview.tsx';
+import { Person } from '../screens/person/Person.tsx';
+import { Story } from '../screens/person/Story.tsx';
+import { loadToday } from '../screens/today/loadToday.ts';
+import { Today } from '../screens/today/Today.tsx';
+import { Layout } from './Layout.tsx';
+
+const routes: RouteObject[] = [
+  { path: '/enter', Component: Enter },
+  {
+    Component: Layout,
+    loader: learnMe,
+    // Who is signed in changes only by signing in and out, which say so themselves.
+    shouldRevalidate: () => false,
+    ErrorBoundary: PageFailed,
+    HydrateFallback: () => <Layout isFirst />,
+    children: [
+      {
+        // This route has no path. It places the error boundary inside of the layout, so that the header stays when a page fails.
+        ErrorBoundary: PageFailed,
+        children: [
+          { path: '/', loader: loadToday, Component: Today },
+          { path: '/people', loader: searchPeople, Component: People },
+          {
+            path: '/people/:id',
+            loader: loadPerson,
+            shouldRevalidate: mustLoadPerson,
+            Component: Person,
+            children: [
+              { index: true, Component: Overview },
+              { path: 'story', Component: Story },
+              { path: 'letters', Component: Letters },
+              { path: 'documents', Component: Documents },
+              { path: 'hubspot', Component: Hubspot },
+            ],
+          },
+          { path: '/passkeys', Component: Passkeys },
+          { path: '*', Component: () => <Gone what="page" /> },
+        ],
+      },
+    ],
+  },
+];
+
+export function createRouter() {
+  return createBrowserRouter(routes);
+}

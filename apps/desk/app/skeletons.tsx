@@ -1,0 +1,16 @@
+import type { ReactElement } from 'react';
+import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
+import { PersonSkeleton } from '../screens/person/PersonSkeleton.tsx';
+import { TodaySkeleton } from '../screens/today/TodaySkeleton.tsx';
+
+const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
+
+/** Returns what is shown while the page of a path is loaded, coming `from` another; null if the other stays meanwhile. */
+export function skeletonAt(path: string, from: string | null): ReactElement | null {
+  if (path === '/') return <TodaySkeleton />;
+  if (path === '/people') return <PeopleSkeleton />;
+  const person = personIn(path);
+  // The tabs of a person need nothing that is not there.
+  if (person === undefined || (from !== null && personIn(from) === person)) return null;
+  return <PersonSkeleton />;
+}

@@ -1,0 +1,15 @@
+import type { ReactNode } from 'react';
+import { societyName } from '../lib/society.ts';
+import styles from './Door.module.css';
+
+/** A page for whoever is not signed in: the society's name, and one card. */
+export function Door({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles.door}>
+      <header className={styles.header}>
+        <p className={styles.name}>{societyName}</p>
+      </header>
+      <main className={styles.card}>{children}</main>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { useEffect, useState } from 'react';
+import { useRevalidator } from 'react-router';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Hint, Stack } from '#ui/Text.tsx';
+import { isSignedIn, learnMe } from '../lib/me.ts';
+import { passkeySentence, signInByPasskey } from '../lib/passkeys.ts';
+import { signInAgain } from '../lib/signInAgain.ts';
+import { societyName } from '../lib/society.ts';
+import { Dialog, DialogButtons } from './Dialog.tsx';
+import { Door } from './Door.tsx';
+
+const NO_PASSKEY =
+  'No passkey on this device? Ask an owner, or whoever runs the server, for a sign-in link. It works once, within 24 hours.';
+
+/** Signs in by a passkey; `onSignedIn` runs then. */
+function usePasskey(onSignedIn: () => Promise<unknown>) {
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const signIn = async () => {
+    setBusy(true);
+    setFault(null);
+    try {
+      await signInByPasskey();
+      await onSignedIn();
+    } catch (error) {
+      setFault(passkeySentence(error));
+    }
+    setBusy(false);
+  };
+  return { isBusy, fault, signIn };
+}
+
+/** What is at every address while nobody is signed in. */
+export function SignInPage() {
+  const { revalidate } = useRevalidator();
+  // The page is loaded before it is shown, since it could not be loaded while nobody was signed in.
+  const { isBusy, fault, signIn } = usePasskey(async () => {
+    await revalidate();
+    await learnMe();
+  });
+  return (
+    <Door>
+      <PageHeading title="Sign in" />
+      <Stack>
+        <p>For the staff of {societyName}.</p>
+        {fault && <Alert isAnswer>{fault}</Alert>}
+        <Button busy={isBusy && 'Signing in…'} onClick={() => void signIn()}>
+          Sign in with a passkey
+        </Button>
+        <Hint>{NO_PASSKEY}</Hint>
+      </Stack>
+    </Door>
+  );
+}
+
+/** Asks to sign in again when the session has ended in the middle of work, which then goes on. */
+export function SignInAgain() {
+  const answer = signInAgain.use();
+  return answer && <Question answer={answer} />;
+}
+
+function Question({ answer }: { answer: (isSignedIn: boolean) => void }) {
+  const { isBusy, fault, signIn } = usePasskey(async () => answer(await isSignedIn()));
+  // Whoever signs in by a link does so in another tab.
+  useEffect(() => {
+    const look = async () => {
+      if (document.visibilityState !== 'visible') return;
+      if (await isSignedIn()) answer(true);
+    };
+    const looked = () => void look();
+    document.addEventListener('visibilitychange', looked);
+    return () => document.removeEventListener('visibilitychange', looked);
+  }, [answer]);
+  return (
+    <Dialog title="Sign in again" onClose={() => answer(false)}>
+      <Stack>
+        <p>You are signed out. Sign in, and this page goes on where you were.</p>
+        {fault && <Alert isAnswer>{fault}</Alert>}
+        <Hint>{NO_PASSKEY} Open it in another tab, then come back here.</Hint>
+      </Stack>
+      <DialogButtons>
+        <Button variant="second" slim onClick={() => answer(false)}>
+          Cancel
+        </Button>
+        <Button slim data-first busy={isBusy && 'Signing in…'} onClick={() => void signIn()}>
+          Sign in with a passkey
+        </Button>
+      </DialogButtons>
+    </Dialog>
+  );
+}

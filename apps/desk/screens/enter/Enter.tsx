@@ -1,0 +1,98 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { callDesk } from '#client/deskClient.ts';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Stack } from '#ui/Text.tsx';
+import { Door } from '../../components/Door.tsx';
+import { linkToken } from '../../lib/link.ts';
+import { addPasskey, passkeySentence } from '../../lib/passkeys.ts';
+import { societyName } from '../../lib/society.ts';
+
+type Options = Record<string, unknown>;
+
+/** Signs in by a link, at the press of a button: mail programs open links by themselves. */
+export function Enter() {
+  const navigate = useNavigate();
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const [needsPasskey, setNeedsPasskey] = useState(false);
+  // What makes a passkey, once. After a failure, the link gives another.
+  const [options, setOptions] = useState<Options | null>(null);
+  if (linkToken === null) return <NoLink />;
+
+  const attempt = async (work: () => Promise<void>) => {
+    setBusy(true);
+    setFault(null);
+    try {
+      await work();
+    } catch (error) {
+      setFault(passkeySentence(error));
+      setOptions(null);
+    }
+    setBusy(false);
+  };
+  const goOn = () => navigate('/', { replace: true });
+  const askForOptions = async () => (await callDesk('enter', { body: { token: linkToken! } })).options;
+
+  if (needsPasskey)
+    return (
+      <Step title="Add a passkey" fault={fault}>
+        <p>
+          From now on you sign in with this device: by fingerprint, face or PIN. Nothing else opens the desk.
+        </p>
+        <Button
+          busy={isBusy && 'Waiting for your device…'}
+          onClick={() =>
+            void attempt(async () => {
+              const given = options ?? (await askForOptions());
+              if (given) await addPasskey(given, linkToken!);
+              await goOn();
+            })
+          }
+        >
+          Add a passkey
+        </Button>
+      </Step>
+    );
+  return (
+    <Step title="Sign in" fault={fault}>
+      <p>This link signs you in at the desk of {societyName}. It works once.</p>
+      <Button
+        busy={isBusy && 'Signing in…'}
+        onClick={() =>
+          void attempt(async () => {
+            const given = await askForOptions();
+            if (!given) return goOn();
+            setOptions(given);
+            setNeedsPasskey(true);
+          })
+        }
+      >
+        Sign in
+      </Button>
+    </Step>
+  );
+}
+
+function Step({ title, fault, children }: { title: string; fault: string | null; children: ReactNode }) {
+  return (
+    <Door>
+      <PageHeading key={title} title={title} takesFocus={title !== 'Sign in'} />
+      <Stack>
+        {fault && <Alert isAnswer>{fault}</Alert>}
+        {children}
+      </Stack>
+    </Door>
+  );
+}
+
+function NoLink() {
+  return (
+    <Step title="Sign in" fault={null}>
+      <p>The sign-in link is not complete. Open it again as you got it.</p>
+      <Link to="/">Go to the desk</Link>
+    </Step>
+  );
+}

@@ -1,0 +1,149 @@
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { Link, useLoaderData } from 'react-router';
+import { messageOf } from '#client/failures.ts';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { Hint, Stack } from '#ui/Text.tsx';
+import table from '../../components/Table.module.css';
+import { Time } from '../../components/Time.tsx';
+import { call } from '../../lib/call.ts';
+import { stateWords } from '../../lib/words.ts';
+import styles from './People.module.css';
+import type { Found } from './searchPeople.ts';
+
+const HOW =
+  'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
+
+/** Who was found for the text in the header's search. */
+export function People() {
+  const found = useLoaderData() as Found | null;
+  return (
+    <>
+      <PageHeading title="People" />
+      {found ? (
+        <Results key={found.text} found={found} />
+      ) : (
+        <Stack>
+          <p>{HOW}</p>
+        </Stack>
+      )}
+    </>
+  );
+}
+
+function Results({ found }: { found: Found }) {
+  const [more, setMore] = useState<Pick<Found, 'rows' | 'next'>>({ rows: [], next: found.next });
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const rows = [...found.rows, ...more.rows];
+  if (rows.length === 0)
+    return (
+      <Stack>
+        <p className={styles.nobody} role="status">
+          Nobody found.
+        </p>
+        <Hint>{HOW}</Hint>
+      </Stack>
+    );
+
+  const showMore = async () => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const next = await call('searchPeople', { body: { text: found.text, next: more.next! } });
+      flushSync(() => setMore({ rows: [...more.rows, ...next.rows], next: next.next }));
+      // The button may be gone now.
+      linksIn(body.current)[rows.length]?.focus();
+    } catch (error) {
+      setFault(messageOf(error, 'This could not be loaded.'));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <table className={`${table.table} ${styles.people}`}>
+        <caption className="sr">People found for {found.text}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col" className={styles.wide}>
+              Email
+            </th>
+            <th scope="col" className={styles.wide}>
+              Programme
+            </th>
+            <th scope="col" className={`${styles.wide} ${styles.whole}`}>
+              State
+            </th>
+            <th scope="col" className={`${styles.wide} ${styles.whole}`}>
+              Paid
+            </th>
+            <th scope="col" className={`${styles.wide} ${styles.whole}`}>
+              Member number
+            </th>
+          </tr>
+        </thead>
+        <tbody ref={body} onKeyDown={moveByArrows}>
+          {rows.map((row) => (
+            <Row key={row.id} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {more.next !== null && (
+        <Stack>
+          {fault && <Alert isAnswer>{fault}</Alert>}
+          <Button variant="second" slim busy={isBusy && 'Loading…'} onClick={() => void showMore()}>
+            Show more
+          </Button>
+        </Stack>
+      )}
+    </>
+  );
+}
+
+function Row({
+  row: { id, name, email, programme, state, paidAt, memberNumber },
+}: {
+  row: Found['rows'][number];
+}) {
+  const paid = paidAt && <Time at={paidAt} day />;
+  return (
+    <tr>
+      <th scope="row">
+        <Link to={`/people/${id}`} className={styles.link}>
+          {name ?? email ?? `Person ${id}`}
+        </Link>
+        <span className={styles.narrow}>
+          <span>{email}</span>
+          <span>{[programme, state && stateWords[state]].filter(Boolean).join(', ')}</span>
+          <span>
+            {paid && <>paid {paid}</>} {memberNumber}
+          </span>
+        </span>
+      </th>
+      <td className={styles.wide}>{email}</td>
+      <td className={styles.wide}>{programme}</td>
+      <td className={`${styles.wide} ${styles.whole}`}>{state && stateWords[state]}</td>
+      <td className={`${styles.wide} ${styles.whole}`}>{paid}</td>
+      <td className={`${styles.wide} ${styles.whole} ${styles.number}`}>{memberNumber}</td>
+    </tr>
+  );
+}
+
+const linksIn = (body: Element | null): HTMLElement[] => [
+  ...(body?.querySelectorAll<HTMLElement>('th a') ?? []),
+];
+
+/** The arrows move between the rows; Enter opens one, since its name is a link. */
+function moveByArrows(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const links = linksIn(event.currentTarget);
+  const target = links[links.indexOf(document.activeElement as HTMLElement) + step];
+  if (!target) return;
+  event.preventDefault();
+  target.focus();
+}

@@ -1,0 +1,68 @@
+import { useCallback } from 'react';
+import { Alert } from '#ui/Alert.tsx';
+import { Bones } from '#ui/Skeleton.tsx';
+import { PartFailed } from '../../components/Failed.tsx';
+import table from '../../components/Table.module.css';
+import { Time } from '../../components/Time.tsx';
+import { call } from '../../lib/call.ts';
+import { useLoaded } from '../../lib/useLoaded.ts';
+import { usePerson } from './loadPerson.ts';
+import styles from './Person.module.css';
+
+/** What would be written to HubSpot now. HubSpot is asked when the tab opens. */
+export function Hubspot() {
+  const { id } = usePerson();
+  const { data, error, tryAgain } = useLoaded(
+    useCallback((signal) => call('getPersonAtHubspot', { params: { id: String(id) }, signal }), [id]),
+  );
+  if (error)
+    return (
+      <div className={styles.tab}>
+        <PartFailed error={error} isTrying={false} onTry={tryAgain} />
+      </div>
+    );
+  if (!data)
+    return (
+      <div className={styles.tab}>
+        <span className="sr" role="status">
+          Loading
+        </span>
+        <Bones count={5} />
+      </div>
+    );
+  const { contactId, refusal, waitsSince, changes } = data;
+  return (
+    <div className={styles.tab}>
+      <p>{contactId ? `Contact ${contactId}.` : 'No contact yet: HubSpot gets a new one.'}</p>
+      {waitsSince && (
+        <p>
+          This waits to be written since <Time at={waitsSince} />.
+        </p>
+      )}
+      {refusal && <Alert>HubSpot says: {refusal}</Alert>}
+      {changes.length === 0 ? (
+        <p>Nothing to write.</p>
+      ) : (
+        <table className={table.table}>
+          <caption>What would be written</caption>
+          <thead>
+            <tr>
+              <th scope="col">Property</th>
+              <th scope="col">From</th>
+              <th scope="col">To</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(({ property, from, to }) => (
+              <tr key={property}>
+                <th scope="row">{property}</th>
+                <td>{from ?? <span className={styles.small}>nothing</span>}</td>
+                <td>{to}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { NavLink, Outlet, useLoaderData } from 'react-router';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { nameOf, type PersonData } from './loadPerson.ts';
+import styles from './Person.module.css';
+
+const tabs = [
+  ['', 'Overview'],
+  ['story', 'Story'],
+  ['letters', 'Letters'],
+  ['documents', 'Documents'],
+  ['hubspot', 'HubSpot'],
+] as const;
+
+/** What is known of one person. */
+export function Person() {
+  const person = useLoaderData() as PersonData;
+  const name = nameOf(person);
+  return (
+    <>
+      <PageHeading key={person.id} title={name} />
+      <p className={styles.standing}>{person.standing}</p>
+      {person.problems.length > 0 && (
+        <section className={styles.problems} aria-labelledby="problems">
+          <h2 id="problems">Problems</h2>
+          <ul>
+            {person.problems.map((problem) => (
+              <li key={problem}>{problem}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <nav className={styles.tabs} aria-label={name}>
+        {tabs.map(([path, word]) => (
+          <NavLink key={path} to={`/people/${person.id}${path && `/${path}`}`} end preventScrollReset>
+            {word}
+          </NavLink>
+        ))}
+      </nav>
+      <Outlet key={person.id} context={person} />
+    </>
+  );
+}

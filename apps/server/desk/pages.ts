@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import staticFiles from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { escapeHtml } from '../platform/escapeHtml.ts';
+import { nothingHere } from '../platform/http/errors.ts';
+import { headersOfCalls } from '../platform/http/securityHeaders.ts';
+import type { Deps } from './deps.ts';
+
+const YEAR_SECONDS = 365 * 86_400;
+
+/**
+ * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, and its one page at every other path
+ * outside /api. The page has the society's name, its colours and the mode; whatever else it shows, it asks for.
+ */
+export function servePages(
+  app: FastifyInstance,
+  { config, society, icon }: Deps & { icon: Buffer },
+  deskBuild: string,
+): void {
+  const template = join(deskBuild, 'index.html');
+  if (!existsSync(template))
+    throw new Error(`The desk is not built: ${template} is missing. \`npm start\` builds it.`);
+  const { name, colours } = society.society;
+  const style = `:root{--gold:${colours.gold};--red:${colours.red}}`;
+  const page = readFileSync(template, 'utf8')
+    .replace('</head>', () => `<style>${style}</style></head>`)
+    .replaceAll('%society%', () => escapeHtml(name))
+    .replaceAll('%mode%', config.mode);
+  const headers = {
+    ...headersOfCalls(config),
+    'content-security-policy': policy(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  };
+
+  void app.register(
+    async (files) => {
+      // Not cached: after an update another server may have the file.
+      files.setNotFoundHandler(nothingHere);
+      await files.register(staticFiles, {
+        root: join(deskBuild, 'static'),
+        prefix: '/',
+        index: false,
+        preCompressed: true,
+        cacheControl: false,
+        setHeaders: (reply) => {
+          void reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
+        },
+      });
+    },
+    { prefix: '/static' },
+  );
+  app.get('/favicon.ico', (_, reply) =>
+    reply.type('image/png').header('cache-control', 'public, max-age=86400').send(icon),
+  );
+  app.get('/*', (request, reply) => {
+    if (/^\/api(\/|$|\?)/.test(request.url)) return nothingHere(request, reply);
+    return reply.type('text/html; charset=utf-8').headers(headers).send(page);
+  });
+}
+
+/** Nothing but our own files, and the style with this hash. */
+function policy(styleHash: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' ${styleHash}`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join(';');
+}

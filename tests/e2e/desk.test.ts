@@ -1,0 +1,267 @@
+import type { Page } from '@playwright/test';
+import { paidJoin } from './arrange.ts';
+import { bringAuthenticator, deskLink, enterDesk, test } from './desk.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll } from './fixtures.ts';
+import { watchShifts } from './shifts.ts';
+import { button, heading } from './steps.ts';
+import { brokenWords, faintEdges, smallTargets, tabThrough, textTroubles } from './wcag.ts';
+
+const banner = (page: Page) => page.getByRole('banner');
+const search = (page: Page) => page.getByRole('searchbox', { name: 'Search people' });
+
+/** Opens the menu of who is signed in. */
+const openMenu = (page: Page, name: string) => button(page, name).click();
+
+test('a link signs one browser in, once, at the press of a button, and its secret leaves the address', async ({
+  page,
+  complaints,
+}) => {
+  const link = await deskLink('Ada Link');
+  const called: string[] = [];
+  page.on('request', (request) => called.push(new URL(request.url()).pathname));
+  await page.goto(link);
+  await expect(heading(page, 'Sign in')).toBeVisible();
+  await expect(page).toHaveURL('/enter');
+  expect(called).not.toContain('/api/desk/enter');
+  await button(page, 'Sign in').click();
+  await expect(heading(page, 'Today')).toBeVisible();
+  await expect(banner(page)).toContainText('Test data: no money moves.');
+
+  complaints.expectFailedRequests();
+  await page.goto(link);
+  await button(page, 'Sign in').click();
+  await expect(page.getByRole('alert')).toHaveText(
+    'This link was used already, or has expired. Ask for a new one.',
+  );
+  await expectAccessible(page);
+  // In the same tab only what is after the `#` differs.
+  await page.goto(await deskLink('Ada Link'));
+  await expect(page).toHaveURL('/enter');
+  await button(page, 'Sign in').click();
+  await expect(heading(page, 'Today')).toBeVisible();
+});
+
+test('a passkey is added, and signs in after signing out, and again in the middle of work', async ({
+  page,
+  context,
+  complaints,
+}) => {
+  const name = 'Ben Passkey';
+  await bringAuthenticator(context, page);
+  await enterDesk(page, name);
+  await openMenu(page, name);
+  await page.getByRole('link', { name: 'Passkeys' }).click();
+  await expect(heading(page, 'Passkeys')).toBeFocused();
+  await button(page, 'Add a passkey').click();
+  await expect(page.getByText('This device has a passkey now.')).toBeVisible();
+
+  complaints.expectFailedRequests();
+  await openMenu(page, name);
+  await button(page, 'Sign out').click();
+  await expect(heading(page, 'Sign in')).toBeVisible();
+  await expectAccessible(page);
+  await button(page, 'Sign in with a passkey').click();
+  await expect(heading(page, 'Today')).toBeVisible();
+
+  await context.clearCookies();
+  await search(page).fill('nobody is called this');
+  await search(page).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(dialog).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await expect(page.getByText('Nobody found.')).toBeVisible();
+  await expect(search(page)).toHaveValue('nobody is called this');
+
+  await page.goto('/passkeys');
+  await button(page, 'Sign out everywhere').click();
+  await expect(heading(page, 'Sign in')).toBeVisible();
+});
+
+test('where a link leads to a passkey, the session begins with it', async ({ page, browser }) => {
+  const name = 'Cleo Live';
+  const other = await browser.newContext();
+  const first = await other.newPage();
+  await enterDesk(first, name);
+  // What a server in live mode answers the link with.
+  const options = await first.evaluate(async () => {
+    const response = await fetch('/api/desk/passkey/options', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ isNew: true }),
+    });
+    return (await response.json()).data.options;
+  });
+  await other.close();
+  await page.route('**/api/desk/enter', (route) =>
+    route.fulfill({ json: { success: true, status: 'success', data: { options } } }),
+  );
+  await bringAuthenticator(page.context(), page);
+  await page.goto(await deskLink(name));
+  await button(page, 'Sign in').click();
+  await expect(heading(page, 'Add a passkey')).toBeFocused();
+  await expectAccessible(page);
+  await button(page, 'Add a passkey').click();
+  await expect(heading(page, 'Today')).toBeVisible();
+});
+
+test('a person is found and opened by keyboard alone, and each tab has an address', async ({
+  page,
+  invitation,
+}) => {
+  await enterDesk(page, 'Dora Keys');
+  await page.keyboard.press('/');
+  await expect(search(page)).toBeFocused();
+  await page.keyboard.type(invitation.email);
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'People')).toBeFocused();
+  await expect(page).toHaveURL(`/people?text=${encodeURIComponent(invitation.email)}`);
+  const rows = page.getByRole('table').getByRole('link');
+  await expect(rows).toHaveText(['Jordan Rivera']);
+  await page.keyboard.press('Tab');
+  await expect(rows.first()).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Jordan Rivera')).toBeFocused();
+  await expect(page.getByRole('main')).toContainText(invitation.email);
+
+  const { pathname } = new URL(page.url());
+  for (const [path, tab] of [
+    ['/story', 'Story'],
+    ['/letters', 'Letters'],
+    ['/documents', 'Documents'],
+    ['/hubspot', 'HubSpot'],
+  ]) {
+    const link = page.getByRole('main').getByRole('link', { name: tab!, exact: true });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(pathname + path);
+    await expect(link).toHaveAttribute('aria-current', 'page');
+    await page.reload();
+    await expect(link).toHaveAttribute('aria-current', 'page');
+  }
+  await page.goto('/people?text=nobody%20is%20called%20this');
+  await expect(page.getByText('Nobody found.')).toBeVisible();
+});
+
+test('the arrows move between the rows that were found', async ({ page }) => {
+  await enterDesk(page, 'Ed Arrows');
+  await page.goto('/people?text=Rivera');
+  const rows = page.getByRole('table').getByRole('link');
+  await rows.first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await expect(rows.nth(2)).toBeFocused();
+  await page.keyboard.press('ArrowUp');
+  await expect(rows.nth(1)).toBeFocused();
+  // There are more people of this name than fit on a page.
+  await expect(rows).toHaveCount(50);
+  await button(page, 'Show more').click();
+  await expect(rows.nth(50)).toBeFocused();
+});
+
+test('single keys are listed at ?, and can be switched off', async ({ page }) => {
+  await enterDesk(page, 'Fay Voice');
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  await expect(dialog).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByLabel('Use / and ?').uncheck();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await page.reload();
+  await expect(heading(page, 'Today')).toBeVisible();
+  await page.keyboard.press('/');
+  await page.keyboard.press('?');
+  await expect(search(page)).not.toBeFocused();
+  await expect(dialog).toHaveCount(0);
+});
+
+test('what cannot be loaded says so with its reference, and tries again; what does not exist has a way back', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await enterDesk(page, 'Gil Failure');
+  await page.route('**/api/desk/today', (route) =>
+    route.fulfill({
+      status: 500,
+      json: { success: false, status: 'error', message: 'Something went wrong.', reference: '1a2b3c4d' },
+    }),
+  );
+  await page.goto('/');
+  await expect(heading(page, 'This could not be loaded.')).toBeVisible();
+  await expect(page.getByText('Reference: 1a2b3c4d')).toBeVisible();
+  await expectAccessible(page);
+  await page.unroute('**/api/desk/today');
+  await button(page, 'Try again').click();
+  await expect(heading(page, 'Today')).toBeVisible();
+
+  await page.goto('/people/999999999');
+  await page.getByRole('link', { name: 'Go to People' }).click();
+  await expect(heading(page, 'People')).toBeVisible();
+  await page.goto('/nowhere');
+  await page.getByRole('link', { name: 'Go to Today' }).click();
+  await expect(heading(page, 'Today')).toBeVisible();
+});
+
+test('every page: nothing moves by itself, axe finds nothing, the Tab key reaches all, and all fits @phone', async ({
+  page,
+  isMobile,
+}) => {
+  const { intent } = await paidJoin(page);
+  await enterDesk(page, isMobile ? 'Hal Phone' : 'Hal Desktop');
+  await search(page).fill(intent);
+  await search(page).press('Enter');
+  await page.getByRole('table').getByRole('link').click();
+  await expect(page).toHaveURL(/\/people\/\d+$/);
+  await expect(page.getByRole('main')).toContainText('ending in 4242');
+  const { pathname: person } = new URL(page.url());
+  const shifts = await watchShifts(page);
+  for (const path of [
+    '/',
+    '/people',
+    '/people?text=Rivera',
+    person,
+    `${person}/story`,
+    `${person}/letters`,
+    `${person}/documents`,
+    `${person}/hubspot`,
+    '/passkeys',
+  ])
+    await test.step(path, async () => {
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
+      await page.goto(path);
+      await page.waitForLoadState('networkidle');
+      await expect(page.getByText('Loading')).toHaveCount(0);
+      expect(await shifts()).toEqual([]);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      await expectAccessible(page);
+      expect(await faintEdges(page)).toEqual([]);
+      if (isMobile) expect(await smallTargets(page)).toEqual([]);
+      const stops = await tabThrough(page);
+      expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
+      for (const media of [{ colorScheme: 'dark' }, { forcedColors: 'active' }] as const) {
+        await page.emulateMedia(media);
+        await expectAccessible(page);
+        expect(await faintEdges(page)).toEqual([]);
+      }
+      await page.emulateMedia({ colorScheme: null, forcedColors: null });
+      expect(await textTroubles(page)).toEqual([]);
+      expect(await brokenWords(page)).toEqual([]);
+      await expectNoSidewaysScroll(page);
+      await page.evaluate(() => {
+        document.documentElement.style.fontSize = '200%';
+      });
+      await expectFits(page);
+    });
+
+  await page.goto(`${person}/letters`);
+  await button(page, 'Show').first().click();
+  const letter = page.getByRole('dialog');
+  await expect(letter).toContainText('Collegiate Honor Society');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.keyboard.press('Escape');
+  await expect(letter).toHaveCount(0);
+  await expect(button(page, 'Show').first()).toBeFocused();
+});
