@@ -2,23 +2,24 @@ import type { StaffRole } from '#core/staff.ts';
 
 /**
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
- * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names.
+ * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
+ * changes nothing: what is asked for does not belong in an address.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
-  getPasskeyOptions: { method: 'POST', path: '/api/desk/passkey/options', role: null },
+  getPasskeyOptions: { method: 'POST', path: '/api/desk/passkey/options', role: null, query: true },
   signInByPasskey: { method: 'POST', path: '/api/desk/passkey', role: null },
   addPasskey: { method: 'POST', path: '/api/desk/passkey/add', role: null },
   signOut: { method: 'POST', path: '/api/desk/sign-out', role: 'staff' },
   getMe: { method: 'GET', path: '/api/desk/me', role: 'staff' },
   getToday: { method: 'GET', path: '/api/desk/today', role: 'staff' },
-  searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff' },
+  searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff', query: true },
   getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
   getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,
-  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null }
+  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null; query?: true }
 >;
 
 export type DeskCallName = keyof typeof deskCalls;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from './deps.ts';
 import type { Staff } from './links.ts';
 
-/** What a member of staff did at the desk. Names nobody but staff. */
+/** What somebody did at the desk. Names nobody but staff. */
 export interface StaffEvent {
   /** Null: somebody who is not signed in. */
   staff: Staff | null;
@@ -13,16 +13,15 @@ export interface StaffEvent {
   outcome: 'done' | 'refused' | 'failed';
 }
 
-/** Records an event for good. */
+/** Records for good what a member of staff did. What strangers try is not recorded, so that they cannot fill the table. */
 export async function noteEvent(
   { database }: Pick<Deps, 'database'>,
   { staff, action, subject, outcome }: StaffEvent,
 ): Promise<void> {
+  if (staff === null) return;
   await sql`
     insert into staff_event (staff_id, name, action, subject, outcome)
-    values (${staff?.id ?? null}, ${staff?.name ?? null}, ${action}, ${subject ?? null}, ${outcome})`.execute(
-    database,
-  );
+    values (${staff.id}, ${staff.name}, ${action}, ${subject ?? null}, ${outcome})`.execute(database);
 }
 
 /** What a member of staff did about somebody. */

@@ -21,6 +21,7 @@ import { erasePerson } from '../people/privacy/erasePerson.ts';
 import { findPerson } from '../people/privacy/findPerson.ts';
 import { planOf } from '../people/privacy/planErasure.ts';
 import { noteEvent } from './events.ts';
+import type { Staff } from './links.ts';
 import { NO_LETTER, NOBODY } from './peopleRoutes.ts';
 
 const server = await sharedServer();
@@ -190,7 +191,12 @@ test('whoever was merged is found and shown as whom they became', async () => {
   await mergeNow(server, first.uuid, second.uuid);
   const id = await idOf(first.uuid);
   const former = ids.find((each) => each !== id)!;
-  await noteEvent(deps, { staff: null, action: 'addNote', subject: String(former), outcome: 'done' });
+  await noteEvent(deps, {
+    staff: await somebodyOfStaff(),
+    action: 'addNote',
+    subject: String(former),
+    outcome: 'done',
+  });
   const person = await personAt(former);
   assert.equal(person.id, id);
   assert.deepEqual(await personAt(id), person);
@@ -250,7 +256,7 @@ async function richPerson() {
   while (await sendDue(deps, deps.config.mail!));
   const id = await idOf(uuid);
   await noteEvent(deps, {
-    staff: { id: (await staffId())!, name: 'Person 1', role: 'staff' },
+    staff: await somebodyOfStaff(),
     action: 'endLinks',
     subject: String(id),
     outcome: 'refused',
@@ -265,9 +271,11 @@ async function richPerson() {
     twin: await idOf(twin.uuid),
   };
 }
-async function staffId(): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`select id from staff where name = 'Person 1'`.execute(database);
-  return rows[0]?.id;
+async function somebodyOfStaff(): Promise<Staff> {
+  const { rows } = await sql<Staff>`select id, name, role from staff where name = 'Person 1'`.execute(
+    database,
+  );
+  return rows[0]!;
 }
 
 test('a person is shown with their joins, the oldest first, and with all that became of them', async () => {

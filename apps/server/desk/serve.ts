@@ -27,7 +27,7 @@ export interface DeskContext<Name extends DeskCallName> {
 
 /**
  * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
- * origin. Records every POST, refused ones too, and cleans every answer. `subject` says what it is about.
+ * origin. Records what staff do or may not do, and cleans every answer. `subject` says what it is about.
  */
 export function serveDesk<Name extends DeskCallName>(
   app: FastifyInstance,
@@ -37,6 +37,7 @@ export function serveDesk<Name extends DeskCallName>(
   subject?: (context: DeskContext<Name>) => string,
 ): void {
   const { method, path, role } = deskCalls[name];
+  const isAction = method === 'POST' && !('query' in deskCalls[name]);
   const shape = deskSchemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
   app.route({
     method,
@@ -65,10 +66,10 @@ export function serveDesk<Name extends DeskCallName>(
         noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
       try {
         const data = await handler(context);
-        if (method === 'POST') await note('done');
+        if (isAction) await note('done');
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
-        if (method === 'POST') await note(error instanceof Refusal ? 'refused' : 'failed');
+        if (isAction) await note(error instanceof Refusal ? 'refused' : 'failed');
         throw error;
       }
     },
