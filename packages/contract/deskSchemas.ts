@@ -177,8 +177,11 @@ export const deskSchemas = {
       text: z.string().max(200).overwrite(cleanText).min(1),
       next: z.string().max(200).optional(),
     }),
-    /** `next` is what asks for the rows that follow; null if there are none. */
-    data: z.object({ rows: z.array(foundPerson), next: z.string().nullable() }),
+    /**
+     * `next` is what asks for the rows that follow; null if there are none. While `knowsContacts` is false, HubSpot's contacts were not
+     * read yet, so people without a join may be missing.
+     */
+    data: z.object({ rows: z.array(foundPerson), next: z.string().nullable(), knowsContacts: z.boolean() }),
   },
   /** 404: there is no such person. Whoever was merged is answered with whom they became. */
   getPerson: { params: personParams, data: person },

@@ -3,6 +3,7 @@ import { displayMemberNumber } from '#core/memberNumber.ts';
 import { waitingAtHubspot } from '../crm/deliveries.ts';
 import { diffOfPerson } from '../crm/diffJoin.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
+import { hasSynced } from '../crm/syncContacts.ts';
 import { type PersonCursor, searchPeople } from '../joining/findJoins.ts';
 import { showLetter } from '../letters/showLetter.ts';
 import { presentId, showPerson } from '../people/showPerson.ts';
@@ -14,6 +15,7 @@ import { problemsOf } from './problems.ts';
 import { serveDesk } from './serve.ts';
 import { readToday } from './today.ts';
 import { withoutUuids } from './withoutUuids.ts';
+import { programmeName } from './words.ts';
 
 export const NOBODY = 'There is no such person, or they were erased.';
 export const NO_LETTER = 'There is no such letter.';
@@ -30,12 +32,14 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     const after = body.next === undefined ? null : cursorFrom(body.next);
     const { rows, next } = await searchPeople(deps, body.text, { most: ROWS, after });
     return {
-      rows: rows.map(({ paidAt, memberNumber, ...row }) => ({
+      rows: rows.map(({ programme, paidAt, memberNumber, ...row }) => ({
         ...row,
+        programme: programme && programmeName(deps.society, programme),
         paidAt: paidAt?.toISOString() ?? null,
         memberNumber: memberNumber && displayMemberNumber(memberNumber),
       })),
       next: next && `${next.micros}-${next.id}`,
+      knowsContacts: await hasSynced(deps),
     };
   });
 

@@ -6,7 +6,7 @@ import type { ListedDocument } from '../documents/documentsOf.ts';
 import type { ShownPerson } from '../people/showPerson.ts';
 import type { Society } from '../society/society.ts';
 import type { EventShown } from './events.ts';
-import { actionWords, goodsWords, letterNames, refundWords } from './words.ts';
+import { actionWords, goodsWords, letterNames, programmeName, refundWords } from './words.ts';
 
 type Person = DeskData<'getPerson'>;
 type Payment = Person['joins'][number]['payments'][number];
@@ -36,7 +36,7 @@ export function personAnswer(
     joins: joins.map(
       ({ programme, state, origin, createdAt, isErased, openLines, payments, goods }, index) => ({
         number: index + 1,
-        programme,
+        programme: programmeName(society, programme),
         state,
         origin: originWords(origin),
         startedAt: createdAt.toISOString(),

@@ -59,3 +59,8 @@ export function actionWords({ action, outcome }: { action: string; outcome: stri
   const ended = outcome === 'done' ? '' : ` (${outcome})`;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${ended}.`;
 }
+
+/** Returns what a programme is called; its key if the society's file no longer has it. */
+export function programmeName({ programmes }: Society, key: string): string {
+  return programmes[key]?.name ?? key;
+}

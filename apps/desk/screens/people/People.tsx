@@ -15,6 +15,8 @@ import type { Found } from './searchPeople.ts';
 
 const HOW =
   'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
+const NO_CONTACTS =
+  'HubSpot’s contacts have not been read yet, so whoever has not begun to join is not found.';
 
 /** Who was found for the text in the header's search. */
 export function People() {
@@ -46,6 +48,7 @@ function Results({ found }: { found: Found }) {
           Nobody found.
         </p>
         <Hint>{HOW}</Hint>
+        {!found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
       </Stack>
     );
 
