@@ -417,18 +417,19 @@ test('what would be written to HubSpot is shown, with what it refuses, and 503 w
   assert.equal((await browser.call('getPersonAtHubspot', { params })).status, 503);
 });
 
-test('a letter is shown as text, with no way into the join, and 409 if nobody is known to send it to', async () => {
+test('a letter is shown as text, with no way into the join or to stop reminders, and 409 if nobody is known to send it to', async () => {
   const { uuid } = await newMember(server, 'LINCOLN2026', somebody());
   await dueLetters(database, deps, [
     { kind: 'code', sessionUuid: uuid, occasion: 'salt' },
     { kind: 'link', sessionUuid: uuid, occasion: 'link' },
+    { kind: 'reminder-hour', sessionUuid: uuid, occasion: 'hour' },
   ]);
   const { letters } = await personAt(await idOf(uuid));
   const shown = await Promise.all(letters.map(({ id }) => browser.call('getLetter', { params: { id } })));
   assert.ok(shown.length >= 4);
   for (const { status, data } of shown) {
     assert.equal(status, 200);
-    assert.doesNotMatch(data.text, /#\S/);
+    assert.doesNotMatch(data.text, /#\S|unsubscribe\/\S/);
     assert.ok(!data.text.includes(deps.passes.code(uuid, 'salt')));
     assert.match(data.text, /\n/);
   }

@@ -14,7 +14,7 @@ export interface ShownLetter {
 
 /**
  * Returns a letter as it would be sent now; null if there is no such letter. With `isSealed`, its links lead nowhere and its code is
- * dots: both open the join to whoever has them.
+ * dots: whoever has them can open the join, or stop its reminders.
  */
 export async function showLetter(
   deps: Deps,
@@ -24,8 +24,13 @@ export async function showLetter(
   const letter = await readLetter(deps, id);
   if (!letter) return null;
   const now = deps.now();
-  const sealed = { address: () => `${deps.config.publicUrl}/pass`, code: () => '••••••' };
-  const writing = isSealed ? { ...deps, passes: { ...deps.passes, ...sealed } } : deps;
+  const address = () => `${deps.config.publicUrl}/pass`;
+  const sealed = {
+    ...deps,
+    passes: { ...deps.passes, address, code: () => '••••••' },
+    stopLinks: { ...deps.stopLinks, pageAddress: address, oneClickAddress: address },
+  };
+  const writing = isSealed ? sealed : deps;
   return {
     mail: compose(writing, letter, now),
     isHeld: (await judgeLetter(deps, letter, now)) !== 'withdraw',
