@@ -606,6 +606,25 @@ test('notices name the person, how often and since when, and no command', async 
   assert.ok(notices.every(({ text }) => !text.includes('npm run')));
 });
 
+test('of many notices the newest are told, too, and a provider’s trouble shows among them', async (t) => {
+  t.after(() => sql`update staff_notice set ended_at = now() where kind = 'background'`.execute(database));
+  await sql`insert into staff_notice (kind, params, created_at, last_seen_at)
+    select 'background', jsonb_build_object('what', 'something', 'cause', 'failed ' || n || '.'), now() - interval '2 days', now() - interval '1 day'
+    from generate_series(1, 250) n`.execute(database);
+  await tellStaff(database, {
+    kind: 'provider_trouble',
+    subject: null,
+    params: { text: 'The mail server refuses us.', provider: 'Mail' },
+    remedy: { do: 'doctor' },
+  });
+  const { notices, providers } = await today();
+  assert.ok(notices.some(({ text }) => text === 'The mail server refuses us.'));
+  assert.ok(providers.find(({ name }) => name === 'mail')!.troubleSince);
+  await sql`update staff_notice set last_seen_at = now() - interval '2 hours' where kind = 'provider_trouble'`.execute(
+    database,
+  );
+});
+
 test('a provider is in trouble while its refusals are met, or while it is left alone', async (t) => {
   const troubled = async () =>
     (await today()).providers.flatMap(({ name, troubleSince }) => (troubleSince ? [name] : []));
