@@ -34,7 +34,7 @@ export async function run(
   await room?.leave();
   const url = await app.listen({ host, port: room?.port ?? deps.config.port });
   const desk = deps.config.desk && buildDesk({ ...deps, deskUrl: deps.config.desk.url }, deskBuild);
-  await desk?.listen({ host, port: deps.config.desk!.port });
+  await desk?.listen({ host: deps.config.desk!.host, port: deps.config.desk!.port });
   const metrics =
     metricsPort === null ? null : await serveMetrics({ ...deps, database: backgroundDatabase }, metricsPort);
   if (metrics) deps.log.info({ url: metrics.url }, 'metrics are served');

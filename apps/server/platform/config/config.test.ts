@@ -47,6 +47,21 @@ test('by default everything is emulated, on port 3000 of this machine', () => {
   );
 });
 
+test('the desk listens where its address leads', () => {
+  const deskOf = (env: Record<string, string>) => readConfig({ ...emulated, ...env }).desk;
+  const url = 'http://localhost:3150';
+  assert.equal(deskOf({}), null);
+  assert.deepEqual(deskOf({ DESK_URL: url }), { url, host: '127.0.0.1', port: 3150 });
+  assert.deepEqual(deskOf({ DESK_URL: url, DESK_PORT: '3151', HOST: '192.168.1.5' }), {
+    url,
+    host: '127.0.0.1',
+    port: 3151,
+  });
+  // Of a container that publishes its port.
+  assert.equal(deskOf({ DESK_URL: url, HOST: '0.0.0.0' })!.host, '0.0.0.0');
+  assert.equal(deskOf({ DESK_URL: url, HOST: '::' })!.host, '::');
+});
+
 test('browsers reach the stand-in for Stripe where the server does, unless told; with real keys there is none', () => {
   const browserUrl = (env: Record<string, string>) => readConfig(env).providers.stripe.browserUrl;
   assert.equal(browserUrl(emulated), 'http://127.0.0.1:1');
@@ -123,6 +138,7 @@ const refused: [Record<string, string>, RegExp][] = [
   [{ ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   [{ ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
   [{ ...emulated, DESK_URL: 'http://localhost:3100/desk' }, /DESK_URL must be an address without a path/],
+  [{ ...emulated, DESK_URL: 'http://192.168.1.5:3100' }, /DESK_URL must begin with http:\/\/localhost/],
   [{ ...live, DESK_URL: 'http://desk.society.example' }, /DESK_URL cannot be set when MODE=live/],
   [{ ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
   [{ ...emulated, DATABASE_URL: 'mysql://a/x' }, /DATABASE_URL must be an address/],

@@ -18,8 +18,8 @@ export interface Config extends WatchSettings {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
-  /** The origin of the staff's desk, and the port on which it is served. Null: there is no desk. */
-  desk: { url: string; port: number } | null;
+  /** The origin of the staff's desk, and the host and port on which it is served. Null: there is no desk. */
+  desk: { url: string; host: string; port: number } | null;
   /** The proxies' addresses (CIDR). X-Forwarded-* headers are trusted only if they come from one of these; false: never. */
   trustProxy: false | string[];
   /** The URL may name several hosts, of which one accepts writes: see `connectToPrimary`. */
@@ -116,7 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
-  const desk = readDesk(settings, mode);
+  const desk = readDesk(settings, { mode, host });
   const trustProxy = readProxies(settings, mode);
 
   const isEmbedded = get('DATABASE_URL') === 'embedded';
