@@ -6,6 +6,7 @@ import { serverFlags } from './builds.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
+import { freeDesk } from './freeDesk.ts';
 import { type LocalFile, readLocalFile, writeLocalFile } from './localFile.ts';
 import { takeLock } from './lock.ts';
 import { claimPort, freePort, tryPort } from './ports.ts';
@@ -15,8 +16,6 @@ import { explain, type Plan, planFrom } from './settings.ts';
 
 /** How long everything besides the server may take to stop before it counts as stuck (ms). */
 const patience = 15_000;
-/** The desk's port, unless DESK_PORT is set or another program has it. */
-const FIRST_DESK_PORT = 3_100;
 
 /** What is running when {@link LaunchOptions.serve} is called. */
 export interface Running {
@@ -145,7 +144,10 @@ async function bringUp(
     database: { url: databaseUrl },
   };
   writeLocalFile(dataDir, localFile);
-  const desk = config.mode === 'local' && !config.desk ? await freeDesk(before?.desk?.url) : null;
+  const desk =
+    config.mode === 'local' && !config.desk
+      ? await freeDesk(Number(process.env.DESK_PORT) || null, before?.desk?.url)
+      : null;
   const env = {
     ...process.env,
     HOST: host,
@@ -230,19 +232,6 @@ function portSentence(port: number, host: string, reason: string): string {
     return `PORT ${port} is taken by another program: choose another one, as in \`PORT=${port + 1} npm start\`.`;
   if (reason === 'EACCES') return `PORT ${port} is reserved by the system: choose one above 1023.`;
   return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
-}
-
-/**
- * Returns an address for the desk: that of the last start if it is free, otherwise the first free port from DESK_PORT on. It is on
- * localhost, since browsers make no passkeys for 127.0.0.1.
- */
-async function freeDesk(before: string | undefined): Promise<{ url: string; port: string }> {
-  const first = Number(process.env.DESK_PORT) || FIRST_DESK_PORT;
-  const ports = Array.from({ length: 100 }, (_, index) => first + index);
-  for (const port of before ? [Number(new URL(before).port), ...ports] : ports)
-    if (typeof (await tryPort(port, '127.0.0.1')) === 'number')
-      return { url: `http://localhost:${port}`, port: String(port) };
-  throw new Error(`The desk found no free port from ${first} on. Choose another: DESK_PORT.`);
 }
 
 /** Returns where browsers reach the emulator: under the server's host name, on the emulator's own port. */

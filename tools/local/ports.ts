@@ -33,11 +33,11 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
 }
 
 /**
- * Claims a port of the range from which `freePort` draws, and resolves with false if the port is claimed already. The claim is a
+ * Claims a port up to the range from which `freePort` draws, and resolves with false if the port is claimed already. The claim is a
  * UDP port of this machine. The system gives it to one process only, and frees it when that process ends, however it ends.
  */
 export async function claimPort(port: number): Promise<boolean> {
-  if (port < FIRST || port >= LAST) return true;
+  if (port >= LAST) return true;
   const socket = createSocket('udp4');
   const isClaimed = await new Promise<boolean>((done) => {
     // If the system refuses UDP for another reason than that the port is taken, the port is given out without a claim.
