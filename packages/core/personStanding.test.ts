@@ -29,6 +29,14 @@ const table: [facts: Partial<StandingFacts>, sentence: string][] = [
     { isMemberAtHubspot: true, bought: [upgrade('active')], join: paid },
     "Member by HubSpot's word alone: no membership was bought here, with an upgrade.",
   ],
+  [
+    { isMemberAtHubspot: true, bought: [bought('refunded')], join: paid },
+    "Member by HubSpot's word alone: the membership of May 1, 2026 has ended, since its money went back.",
+  ],
+  [
+    { bought: [bought('refunded'), upgrade('disputed')], join: paid },
+    'Not a member, but holds an upgrade since May 2, 2026; a payment is disputed.',
+  ],
   [{ bought: [bought('active')], join: paid, isInvited: true }, 'Member since May 1, 2026.'],
   [
     { bought: [bought('active'), upgrade('active')], join: paid },

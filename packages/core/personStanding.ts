@@ -34,13 +34,16 @@ export function personStanding({ bought, isMemberAtHubspot, join, isInvited }: S
   const membership = held.find(({ type }) => type === 'membership');
   const upgrade = held.find(({ type }) => type === 'membership_upgrade');
   const isDisputed = held.some(({ standing }) => standing === 'disputed');
-  const more = `${upgrade ? ', with an upgrade' : ''}${isDisputed ? '; a payment is disputed' : ''}`;
+  const disputed = isDisputed ? '; a payment is disputed' : '';
+  const more = `${upgrade ? ', with an upgrade' : ''}${disputed}`;
   if (membership) return `Member since ${membership.since}${more}.`;
-  if (isMemberAtHubspot) return `Member by HubSpot's word alone: no membership was bought here${more}.`;
-  if (upgrade) return `Not a member, but holds an upgrade since ${upgrade.since}.`;
-  const ended = bought.findLast(({ type }) => type === 'membership');
-  if (ended)
-    return `Not a member any more: the membership of ${ended.since} has ended, since ${ends[ended.standing as keyof typeof ends]}.`;
+  const last = bought.findLast(({ type }) => type === 'membership');
+  const ended =
+    last && `the membership of ${last.since} has ended, since ${ends[last.standing as keyof typeof ends]}`;
+  if (isMemberAtHubspot)
+    return `Member by HubSpot's word alone: ${ended ?? 'no membership was bought here'}${more}.`;
+  if (upgrade) return `Not a member, but holds an upgrade since ${upgrade.since}${disputed}.`;
+  if (ended) return `Not a member any more: ${ended}.`;
   if (join) return `Not a member: began to join on ${join.startedOn}, and ${steps[join.state]}.`;
   return isInvited ? 'Not a member: invited, and has not begun to join.' : 'Not a member.';
 }
