@@ -81,6 +81,7 @@ const payment = z.object({
   /** `duplicate`: it bought nothing, and all of it goes back. */
   status: z.enum(['open', 'succeeded', 'canceled', 'duplicate']),
   amountCents: cents,
+  /** All that went back or goes back, also what is not known to be for a line. */
   refundedCents: cents,
   paidAt: time.nullable(),
   card: z.object({ brand: z.string(), last4: z.string() }).nullable(),

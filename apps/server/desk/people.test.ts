@@ -332,6 +332,17 @@ test('a person is shown with their joins, the oldest first, and with all that be
   assert.deepEqual(shown.others, [{ id: twin, name: shown.name, email: shown.email }]);
 });
 
+test('what goes back of a payment counts whatever it was for, but not what failed', async () => {
+  const { uuid } = await newMember(server, 'LINCOLN2026', somebody());
+  await sql`insert into refund (intent_id, amount_cents, reason, status, lines) select intent_id, cents, why, became, lines::jsonb
+    from payment, (values (300, 'dashboard', 'succeeded', '[{"line": 0, "productId": 1, "name": "Membership", "cents": 300}]'), (200, 'dashboard', 'succeeded', null),
+      (50, 'requested', 'due', null), (7, 'dashboard', 'failed', null), (9, 'dashboard', 'canceled', null)) as back (cents, why, became, lines) where session_uuid = ${uuid}`.execute(
+    database,
+  );
+  const [payment] = (await personAt(await idOf(uuid))).joins[0]!.payments;
+  assert.deepEqual([payment!.refundedCents, payment!.lines.map((each) => each.refundedCents)], [550, [300]]);
+});
+
 test('the story has steps, letters and what staff did, in one order, with who', async () => {
   const { id } = await richPerson();
   const { story } = await personAt(id);

@@ -1,5 +1,6 @@
 import type { DeskData } from '#contract/deskSchemas.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
+import { counts } from '#core/refunds.ts';
 import { originWords } from '#core/story.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { ListedDocument } from '../documents/documentsOf.ts';
@@ -73,13 +74,13 @@ export function personAnswer(
 }
 
 function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]): Payment {
-  const { id, kind, status, cents, refundedCents, paidAt, card, standing, memberNumber } = payment;
+  const { id, kind, status, cents, paidAt, card, standing, memberNumber } = payment;
   return {
     intent: id,
     kind,
     status,
     amountCents: cents,
-    refundedCents,
+    refundedCents: payment.refunds.filter(counts).reduce((sum, refund) => sum + refund.cents, 0),
     paidAt: isoOf(paidAt),
     card,
     standing,

@@ -52,7 +52,8 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
 }
 
 function PaymentLines({ payment }: { payment: Payment }) {
-  const { kind, status, amountCents, paidAt, card, standing, memberNumber, lines, refunds } = payment;
+  const { kind, status, amountCents, refundedCents, paidAt, card, standing, memberNumber, lines, refunds } =
+    payment;
   return (
     <div className={styles.payment}>
       <Lines
@@ -70,6 +71,7 @@ function PaymentLines({ payment }: { payment: Payment }) {
         }
         lines={lines}
         total={amountCents}
+        refunded={refundedCents}
       />
       <p className={styles.facts}>
         {memberNumber && (
@@ -101,12 +103,15 @@ function Lines({
   caption,
   lines,
   total,
+  refunded = 0,
 }: {
   caption: ReactNode;
   lines: readonly { name: string; priceCents: number; refundedCents?: number }[];
   total?: number;
+  /** May be more than that of the lines: of some refunds nobody knows what for. */
+  refunded?: number;
 }) {
-  const hasRefunds = lines.some(({ refundedCents }) => refundedCents);
+  const hasRefunds = refunded > 0;
   return (
     <table className={table.table}>
       <caption>{caption}</caption>
@@ -140,11 +145,7 @@ function Lines({
           <tr>
             <th scope="row">Total</th>
             <td className={table.money}>{displayPrice(total)}</td>
-            {hasRefunds && (
-              <td className={table.money}>
-                {displayPrice(lines.reduce((sum, { refundedCents = 0 }) => sum + refundedCents, 0))}
-              </td>
-            )}
+            {hasRefunds && <td className={table.money}>{displayPrice(refunded)}</td>}
           </tr>
         </tfoot>
       )}
