@@ -491,6 +491,17 @@ test('no answer has a join’s uuid or a client secret', async () => {
   assert.doesNotMatch(JSON.stringify([shown.problems, shown.story, (await today()).notices]), UUID);
 });
 
+test('a uuid that is of no join stays as it is, and one of an erased join does not', async () => {
+  const document = '7f9d1f2e-1111-4000-8000-000000000000';
+  const { uuid } = await orderedPin();
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(database);
+  const text = `Document ${document} of join ${uuid} cannot be read.`;
+  await tellStaff(database, { kind: 'unreadable_document', subject: null, params: { text }, remedy: null });
+  const { notices } = await today();
+  const texts = notices.map((notice) => notice.text);
+  assert.ok(texts.includes(`Document ${document} of an erased join cannot be read.`), texts.join('\n'));
+});
+
 test('text from outside comes out as data, without characters that change how others look', async () => {
   const { uuid, client } = await orderedPin();
   await payOrder(server, client, uuid);

@@ -1,20 +1,26 @@
+import { sql } from 'kysely';
 import { nameJoins } from '../people/nameJoins.ts';
 import type { Deps } from './deps.ts';
 
 const NAMED = /(?:\bjoin )?\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi;
 
 /**
- * Returns sentences with a name for each uuid in them, as in "join 2 of Ann Lee": a join's uuid is a credential, and says nothing to
- * staff.
+ * Returns sentences with a name for each uuid of a join in them, as in "join 2 of Ann Lee": a join's uuid is a credential, and says
+ * nothing to staff. Other uuids, as of a document, stay.
  */
 export async function withoutUuids(
   deps: Pick<Deps, 'database'>,
   sentences: readonly string[],
 ): Promise<string[]> {
-  const uuids = sentences.flatMap((sentence) => (sentence.match(NAMED) ?? []).map(uuidOf));
-  const joins = await nameJoins(deps, [...new Set(uuids)]);
+  const uuids = [...new Set(sentences.flatMap((sentence) => (sentence.match(NAMED) ?? []).map(uuidOf)))];
+  if (uuids.length === 0) return [...sentences];
+  const joins = await nameJoins(deps, uuids);
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid from join_session where uuid = any(${uuids}::uuid[])`.execute(deps.database);
+  const known = new Set(rows.map(({ uuid }) => uuid));
   return sentences.map((sentence) =>
     sentence.replace(NAMED, (named, at: number) => {
+      if (named.length === 36 && !known.has(named.toLowerCase())) return named;
       const join = joins.get(uuidOf(named));
       const name = join
         ? `join ${join.number} of ${join.name ?? `person ${join.personId}`}`
