@@ -502,6 +502,35 @@ test('a uuid that is of no join stays as it is, and one of an erased join does n
   assert.ok(texts.includes(`Document ${document} of an erased join cannot be read.`), texts.join('\n'));
 });
 
+test('a join that is still being paid has the same number wherever it is named', async () => {
+  const [first, late] = [await orderedPin(), await orderedPin()];
+  const [into, from] = [await idOf(first.uuid), await idOf(late.uuid)];
+  await sql`update person set merged_into = ${into}, likeness = null, words = '' where id = ${from}`.execute(
+    database,
+  );
+  for (const _ of [1, 2])
+    await tellStaff(database, {
+      kind: 'certificate_name',
+      subject: late.uuid,
+      params: { letters: 'ش' },
+      remedy: null,
+    });
+  await dueLetters(database, deps, [
+    { kind: 'portal', sessionUuid: late.uuid, occasion: 'one' },
+    { kind: 'portal', sessionUuid: late.uuid, occasion: 'two' },
+  ]);
+  await sql`update letter set refusal = '550 no', email = 'x@example.com' where session_uuid = ${late.uuid}`.execute(
+    database,
+  );
+  const { joins, name, problems } = await personAt(into);
+  assert.equal(joins.length, 2);
+  assert.ok(
+    problems[0]!.startsWith(`The certificate of join 2 of ${name} cannot be printed`),
+    problems.join('\n'),
+  );
+  assert.deepEqual(problems.slice(1), ['The letter "Member portal" to x@example.com was refused: 550 no']);
+});
+
 test('text from outside comes out as data, without characters that change how others look', async () => {
   const { uuid, client } = await orderedPin();
   await payOrder(server, client, uuid);

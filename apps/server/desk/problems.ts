@@ -5,7 +5,7 @@ import type { Society } from '../society/society.ts';
 import { dateOf } from '../society/texts.ts';
 import { letterNames } from './words.ts';
 
-/** Returns what is wrong with a person's joins, in sentences, which may have the uuids of joins in them. */
+/** Returns what is wrong with a person's joins, in sentences, each once, which may have the uuids of joins in them. */
 export function problemsOf(
   society: Society,
   { notices, joins, letters, documents, dueProofs, atHubspot, others, memberships }: ShownPerson,
@@ -32,5 +32,5 @@ export function problemsOf(
         problems.push(
           `Likely the same as ${other.name ?? 'somebody'} (ID ${other.id}), and both hold a membership.`,
         );
-  return problems;
+  return [...new Set(problems)];
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { newestJoin, personName } from '../session/person.ts';
 import type { Deps } from './deps.ts';
 
-/** Whose a join is, and which of theirs, counted from the oldest. */
+/** Whose a join is, and which of theirs, counted from the oldest. Joins of whoever was merged into them count, too. */
 export interface JoinOf {
   personId: number;
   name: string | null;
@@ -17,8 +17,10 @@ export async function nameJoins(
   if (uuids.length === 0) return new Map();
   const { rows } = await sql<JoinOf & { uuid: string }>`
     select own.uuid, person.id as "personId", ${personName} as name, (
-      select count(*)::int from join_session older
-      where older.person_id = own.person_id and (older.created_at, older.uuid) <= (own.created_at, own.uuid)) as number
+      select count(*)::int
+      from (select person.id union all select merged.id from person merged where merged.merged_into = person.id) as theirs
+      join join_session older on older.person_id = theirs.id
+      where (older.created_at, older.uuid) <= (own.created_at, own.uuid)) as number
     from join_session own join person former on former.id = own.person_id
     join person on person.id = coalesce(former.merged_into, former.id) ${newestJoin}
     where own.uuid = any(${uuids}::uuid[])`.execute(database);
