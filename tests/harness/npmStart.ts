@@ -74,7 +74,9 @@ type Settings = { DATA_DIR: string; PORT: string } & Record<string, string>;
 
 /** Runs `npm start` and resolves when it says that it is ready. Rejects with its output when it ends before that. */
 export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}): Promise<NpmStart> {
-  const command = npmRun('start', { DESK_PORT: String(await freePort()), ...settings }, [], whereabouts);
+  const before = readLocalFile(settings.DATA_DIR)?.desk?.url;
+  const DESK_PORT = before ? new URL(before).port : String(await freePort());
+  const command = npmRun('start', { DESK_PORT, ...settings }, [], whereabouts);
   let code: number | undefined;
   void command.ended.then((value) => {
     code = value;
