@@ -176,6 +176,18 @@ test('single keys are listed at ?, and can be switched off', async ({ page }) =>
   await expect(dialog).toHaveCount(0);
 });
 
+test('the keys that were opened from the menu give the focus back to it', async ({ page }) => {
+  const name = 'Ida Menu';
+  await enterDesk(page, name);
+  await button(page, name).focus();
+  await page.keyboard.press('Enter');
+  await button(page, 'Keys').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(button(page, name)).toBeFocused();
+});
+
 test('what cannot be loaded says so with its reference, and tries again; what does not exist has a way back', async ({
   page,
   complaints,

@@ -133,6 +133,8 @@ function Menu({ who }: { who: Me }) {
             <Button
               variant="quiet"
               onClick={() => {
+                // The dialog gives the focus back to what had it, and this button is about to be hidden.
+                button.current?.focus();
                 setOpen(false);
                 setShowsKeys(true);
               }}
