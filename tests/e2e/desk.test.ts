@@ -188,6 +188,17 @@ test('the keys that were opened from the menu give the focus back to it', async 
   await expect(button(page, name)).toBeFocused();
 });
 
+test('the same search again begins the list anew', async ({ page }) => {
+  await enterDesk(page, 'Jo Again');
+  await page.goto('/people?text=Rivera');
+  const rows = page.getByRole('table').getByRole('link');
+  await expect(rows).toHaveCount(50);
+  await button(page, 'Show more').click();
+  await expect(rows.nth(50)).toBeFocused();
+  await search(page).press('Enter');
+  await expect(rows).toHaveCount(50);
+});
+
 test('what cannot be loaded says so with its reference, and tries again; what does not exist has a way back', async ({
   page,
   complaints,

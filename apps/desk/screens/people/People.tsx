@@ -36,7 +36,9 @@ export function People() {
 }
 
 function Results({ found }: { found: Found }) {
-  const [more, setMore] = useState<Pick<Found, 'rows' | 'next'>>({ rows: [], next: found.next });
+  const [added, setAdded] = useState({ to: found, rows: [] as Found['rows'], next: found.next });
+  // What was added to an earlier answer does not follow on a later one.
+  const more = added.to === found ? added : { rows: [], next: found.next };
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
@@ -57,7 +59,7 @@ function Results({ found }: { found: Found }) {
     setFault(null);
     try {
       const next = await call('searchPeople', { body: { text: found.text, next: more.next! } });
-      flushSync(() => setMore({ rows: [...more.rows, ...next.rows], next: next.next }));
+      flushSync(() => setAdded({ to: found, rows: [...more.rows, ...next.rows], next: next.next }));
       // The button may be gone now.
       linksIn(body.current)[rows.length]?.focus();
     } catch (error) {
