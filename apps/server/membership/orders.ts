@@ -82,16 +82,23 @@ export function takenBackOf(database: Database, uuid: string): Promise<Selectabl
     .execute();
 }
 
-/** SQL for whether a payment has goods. If `all` is false, only goods that were not sent yet count. */
+/**
+ * SQL for whether a payment has goods. If `all` is false, only goods that were not sent yet count. The goods are looked for first, by
+ * their index, and each payment by its own: PostgreSQL expects so many goods that it would otherwise read all payments.
+ */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment
-    where shipment.intent_id = payment.intent_id and line = position - 1 and unshipped_at is null)`;
+    where shipment.intent_id = paid.intent_id and line = position - 1 and unshipped_at is null)`;
   // The first condition is that of the index.
-  return sql<boolean>`(goods is null or jsonb_path_exists(goods, '$[*] ? (@ != null)')) and exists (
-    select from jsonb_array_elements(items) with ordinality as item (value, position)
-    where case when goods is null then value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])
-      else goods ->> (position - 1)::int is not null end and ${all ? sql`true` : isUnsent})`;
+  return sql<boolean>`payment.intent_id = any(array(
+    select paid.intent_id from order_snapshot ordered, lateral (
+      select intent_id from payment
+      where session_uuid = ordered.session_uuid and kind = ordered.kind and revision = ordered.revision and status = 'succeeded' offset 0) paid
+    where (goods is null or jsonb_path_exists(goods, '$[*] ? (@ != null)')) and exists (
+      select from jsonb_array_elements(items) with ordinality as item (value, position)
+      where case when goods is null then value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])
+        else goods ->> (position - 1)::int is not null end and ${all ? sql`true` : isUnsent})))`;
 }
 
 async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
