@@ -40,7 +40,7 @@ export const queueNames = [
   'differences',
 ] as const;
 const today = z.object({
-  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first three count up to 1,000. */
+  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first two count up to 1,000. */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
   notices: z.array(
     z.object({
