@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
-import type { ZodType } from 'zod';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { passRoutes } from './joining/pass/routes.ts';
@@ -13,25 +11,21 @@ import { letterRoutes } from './letters/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { payingRoutes } from './paying/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
-import { answerWriter } from './platform/http/answers.ts';
-import { drainOnClose } from './platform/http/drain.ts';
-import { addressOptions, handleErrors } from './platform/http/errors.ts';
+import { handleErrors } from './platform/http/errors.ts';
 import { serveHealth } from './platform/http/health.ts';
-import { logRequestIds } from './platform/http/logging.ts';
+import { newServer } from './platform/http/newServer.ts';
 import { observeRequests, routeOf } from './platform/http/observe.ts';
 import { servePage, writePage } from './platform/http/page.ts';
 import { otherPageFile } from './platform/http/pageFiles.ts';
 import { serve } from './platform/http/routes.ts';
 import { headersOfCalls, otherHeadersOfPages, securePages } from './platform/http/securityHeaders.ts';
 import { type Measured, shedLoad } from './platform/http/shedding.ts';
-import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
-import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
+import { Stopping } from './platform/http/stopping.ts';
+import { type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
 import { serveArrival } from './running/doctor/arrival.ts';
 import { reportRoutes } from './running/reports.ts';
 import { pictureOrigins, toSite } from './society/wire.ts';
 
-/** The largest body (bytes) of a call with JSON. Uploads are streamed and have a limit of their own. */
-const BODY_LIMIT = 65_536;
 /** The path of the pages that document the API. */
 const DOCS = '/api/docs';
 
@@ -49,25 +43,9 @@ export async function buildApp(
   }: { webBuild?: string; stopping?: Stopping; times?: TimeLimits; measured?: () => Measured } = {},
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
-  const app = Fastify({
-    loggerInstance: deps.log,
-    logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: config.trustProxy,
-    bodyLimit: BODY_LIMIT,
-    genReqId: () => randomUUID(),
-    ...addressOptions,
-    // While the server closes, Fastify would answer requests on open connections with 503. Here they are answered normally until
-    // `drainOnClose` closes the connections.
-    return503OnClosing: false,
-    ...serverTimes(times),
-  });
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
-  drainOnClose(app, FINISH_MS);
-  logRequestIds(app);
+  const app = newServer(deps, times);
   observeRequests(app);
   handleErrors(app);
-  limitBodies(app, times);
   acceptEmptyJson(app);
 
   const { browserUrl } = config.providers.stripe;
