@@ -1,5 +1,5 @@
 import { cleanText } from '#core/cleanText.ts';
-import type { Goods } from '#core/fulfilment.ts';
+import { type Goods, goodsWords } from '#core/fulfilment.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/membership/orders.ts';
 import { type Shipped, shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
 import { askWhatWentBack } from '../server/paying/refunds/askWhatWentBack.ts';
@@ -88,7 +88,7 @@ const numbersIn = (products: string | undefined) => products?.split(',').map(Num
 /** Prints which goods are `done` (a participle) and how the others are. Returns whether there are any. */
 function tellShipped(done: string, { goods, others }: Shipped): boolean {
   for (const { name } of goods) print(`${name} is ${done}.`);
-  for (const { name, state } of others) print(`${name}: ${wordsOf(state)}.`);
+  for (const { name, state } of others) print(`${name}: ${goodsWords(state, day)}.`);
   if (goods.length === 0) warn(`Nothing is ${done}.`);
   return goods.length > 0;
 }
@@ -97,23 +97,8 @@ function tellParcel(parcel: Parcel, now: Date): void {
   const { uuid, name, address, paidAt, goods } = parcel;
   const waits = goods.some(isWaiting) ? `waits for ${waitingFor(parcel, now)}` : 'done';
   print(uuid, name ?? 'unknown', `paid ${day(paidAt)}`, waits, address === null && NO_ADDRESS.toUpperCase());
-  for (const { productId, name, state } of goods) print(`  ${name} (product ${productId})`, wordsOf(state));
-}
-
-function wordsOf(state: Goods['state']): string {
-  switch (state.is) {
-    case 'open':
-      return 'to send';
-    case 'held':
-      return `held: ${state.because}`;
-    case 'ended':
-      return `not to be sent: ${state.because}`;
-    case 'sent': {
-      const { shippedAt, shippedBy, note } = state.shipment;
-      const back = state.isOwed ? '' : ', and its money went back since';
-      return `sent on ${day(shippedAt)} by ${shippedBy}${note ? ` (${note})` : ''}${back}`;
-    }
-  }
+  for (const { productId, name, state } of goods)
+    print(`  ${name} (product ${productId})`, goodsWords(state, day));
 }
 
 function printPackingList(parcels: readonly Parcel[]): void {

@@ -53,6 +53,23 @@ export interface Goods {
   state: GoodsState;
 }
 
+/** Returns what becomes of goods, in words for staff. `dayOf` writes a day as its front door does. */
+export function goodsWords(state: GoodsState, dayOf: (time: Date) => string): string {
+  switch (state.is) {
+    case 'open':
+      return 'to send';
+    case 'held':
+      return `held: ${state.because}`;
+    case 'ended':
+      return `not to be sent: ${state.because}`;
+    case 'sent': {
+      const { shippedAt, shippedBy, note } = state.shipment;
+      const back = state.isOwed ? '' : ', and its money went back since';
+      return `sent on ${dayOf(shippedAt)} by ${shippedBy}${note ? ` (${note})` : ''}${back}`;
+    }
+  }
+}
+
 /**
  * Returns the name of the goods of a line; null for a line without goods. For a store item, this is the product's name. For a
  * membership or upgrade, it is what the society file says that the product `ships`; `ships` looks that up by product id.

@@ -317,7 +317,7 @@ test('a person is shown with their joins, the oldest first, and with all that be
     payment!.refunds.map(({ amountCents, why, status, refusal }) => [amountCents, why, status, refusal]),
     [[1200, 'Staff gave it back.', 'succeeded', null]],
   );
-  assert.match(paid!.goods[0]!.state, /^sent on .* by Robin \(box 7\), and not owed any more$/);
+  assert.match(paid!.goods[0]!.state, /^sent on .* by Robin \(box 7\), and its money went back since$/);
   assert.deepEqual(
     shown.documents.map(({ kind, name, review, join, isRemoved }) => [kind, name, review, join, isRemoved]),
     [['transcript', 'transcript.pdf', 'rejected', 1, false]],

@@ -1,4 +1,5 @@
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { goodsWords } from '#core/fulfilment.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { counts } from '#core/refunds.ts';
 import { originWords } from '#core/story.ts';
@@ -6,8 +7,9 @@ import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { ListedDocument } from '../documents/documentsOf.ts';
 import type { ShownPerson } from '../people/showPerson.ts';
 import type { Society } from '../society/society.ts';
+import { dateOf } from '../society/texts.ts';
 import type { EventShown } from './events.ts';
-import { actionWords, goodsWords, letterNames, programmeName, refundWords } from './words.ts';
+import { actionWords, letterNames, programmeName, refundWords } from './words.ts';
 
 type Person = DeskData<'getPerson'>;
 type Payment = Person['joins'][number]['payments'][number];
@@ -44,7 +46,10 @@ export function personAnswer(
         isErased,
         openLines: isPaid(payments) ? [] : openLines.map(({ name, priceCents }) => ({ name, priceCents })),
         payments: payments.map(paymentAnswer),
-        goods: goods.map((each) => ({ name: each.name, state: goodsWords(society, each.state) })),
+        goods: goods.map((each) => ({
+          name: each.name,
+          state: goodsWords(each.state, (time) => dateOf(society, time)),
+        })),
       }),
     ),
     others: person.others.map((other) => ({ id: other.id, name: other.name, email: other.email })),

@@ -1,8 +1,6 @@
-import type { GoodsState } from '#core/fulfilment.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { RefundReason } from '#core/refunds.ts';
 import type { Society } from '../society/society.ts';
-import { dateOf } from '../society/texts.ts';
 
 /** What the desk calls each kind of letter. */
 export const letterNames: Record<LetterKind, string> = {
@@ -34,23 +32,6 @@ const refundReasons: Record<RefundReason, string> = {
 /** Returns why money goes back, in words. */
 export function refundWords({ reason, isDispute }: { reason: RefundReason; isDispute: boolean }): string {
   return isDispute ? 'A lost dispute took it.' : refundReasons[reason];
-}
-
-/** Returns what becomes of goods, in words. */
-export function goodsWords(society: Society, state: GoodsState): string {
-  switch (state.is) {
-    case 'open':
-      return 'to be sent';
-    case 'held':
-      return `held: ${state.because}`;
-    case 'ended':
-      return `not to be sent: ${state.because}`;
-    case 'sent': {
-      const { shippedAt, shippedBy, note } = state.shipment;
-      const noted = note ? ` (${note})` : '';
-      return `sent on ${dateOf(society, shippedAt)} by ${shippedBy}${noted}${state.isOwed ? '' : ', and not owed any more'}`;
-    }
-  }
 }
 
 /** Returns what a member of staff did, in words, by the name of the call: "Refund payment." */
