@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import { newOrder } from './steps.ts';
+import type { TestServer } from './testServer.ts';
+
+/** A store item with goods. */
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+/** Returns helpers for tests of what the desk shows of people. */
+export function deskPeopleOn(server: TestServer) {
+  const { database } = server.deps;
+
+  /** Returns the number of the person of a join. */
+  async function idOf(uuid: string): Promise<number> {
+    const { rows } = await sql<{
+      id: number;
+    }>`select person_id::int as id from join_session where uuid = ${uuid}`.execute(database);
+    return rows[0]!.id;
+  }
+
+  let named = 0;
+  /** A person of a name and email that nobody else has. */
+  function somebody(lastName = `Unique${++named}x`) {
+    return { firstName: 'Ann', lastName, personalEmail: `${lastName.toLowerCase()}@example.com` };
+  }
+
+  /** Makes a join with a membership and a pin in its order. */
+  async function orderedPin(person = somebody()) {
+    const { client, uuid } = await newOrder(server, 'LINCOLN2026', person);
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: PIN } });
+    return { client, uuid, person };
+  }
+
+  return { idOf, somebody, orderedPin };
+}
