@@ -1,5 +1,5 @@
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import type { DeskBody, DeskData, DeskParams } from '#contract/deskSchemas.ts';
+import type { DeskBody, DeskData, DeskParams, Shown } from '#contract/deskSchemas.ts';
 import { filledIn } from '#contract/filledIn.ts';
 import type { Failure } from '#contract/schemas.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
@@ -17,7 +17,16 @@ export type DeskArguments<Name extends DeskCallName> =
     ? [options?: Asked<Name> & { signal?: AbortSignal }]
     : [options: Asked<Name> & { signal?: AbortSignal }];
 
-/** Makes a call of the desk and returns its `data`. Throws `ApiError` for a failure, `Unsent` without an answer. */
+/** Thrown when what was shown of an action does not hold any more. `shown` is what holds now. */
+export class Changed extends ApiError {
+  readonly shown: Shown;
+  constructor(path: string, answer: Partial<Failure> & { shown: Shown }) {
+    super(path, 409, answer);
+    this.shown = answer.shown;
+  }
+}
+
+/** Makes a call of the desk and returns its `data`. Throws `ApiError` for a failure, {@link Changed} for an action that has changed, and `Unsent` without an answer. */
 export async function callDesk<Name extends DeskCallName>(
   name: Name,
   ...[options]: DeskArguments<Name>
@@ -29,7 +38,11 @@ export async function callDesk<Name extends DeskCallName>(
     signal?: AbortSignal;
   };
   const { status, answer } = await exchange(filledIn(path, params), { method, body, signal });
-  const given = (answer ?? { message: sentenceOfProxy(status) }) as Partial<Failure> | { data: unknown };
+  const given = (answer ?? { message: sentenceOfProxy(status) }) as
+    | (Partial<Failure> & { shown?: Shown })
+    | { data: unknown };
   if ('data' in given && given.data && status === 200) return given.data as DeskData<Name>;
+  const { shown } = given as { shown?: Shown };
+  if (shown) throw new Changed(path, { ...given, shown });
   throw new ApiError(path, status, given as Partial<Failure>);
 }

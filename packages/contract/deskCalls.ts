@@ -3,7 +3,7 @@ import type { StaffRole } from '#core/staff.ts';
 /**
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
  * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
- * changes nothing: what is asked for does not belong in an address.
+ * changes nothing: what is asked for does not belong in an address. The calls whose shapes are `action` are shown before they are done.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -13,6 +13,8 @@ export const deskCalls = {
   signOut: { method: 'POST', path: '/api/desk/sign-out', role: 'staff' },
   getMe: { method: 'GET', path: '/api/desk/me', role: 'staff' },
   getToday: { method: 'GET', path: '/api/desk/today', role: 'staff' },
+  getDoneNotices: { method: 'GET', path: '/api/desk/notices/done', role: 'staff' },
+  markNoticeDone: { method: 'POST', path: '/api/desk/notices/{id}/done', role: 'staff' },
   searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff', query: true },
   getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
   getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },

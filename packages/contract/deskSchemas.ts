@@ -3,6 +3,7 @@ import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { staffRoles } from '#core/staff.ts';
 import type { DeskCallName } from './deskCalls.ts';
+import { failure } from './schemas.ts';
 
 /** The shapes of the desk's calls. Successes and failures are wrapped as those of the joiners' calls (schemas.ts). */
 
@@ -12,6 +13,29 @@ const credential = z.looseObject({ id: z.string().max(2_000) });
 /** What a browser needs to make or use a passkey. */
 const options = z.looseObject({ challenge: z.string() });
 const none = z.object({});
+
+/**
+ * What an action would do, in sentences, with the words of the button that does it, and a hash of both: whoever presses the button
+ * sends it as `seen`.
+ */
+const shown = z.object({ lines: z.array(z.string()), verb: z.string(), seen: z.string() });
+/** What became of an action, in sentences. */
+const done = z.object({ lines: z.array(z.string()) });
+
+/**
+ * The shapes of a call that is shown before it is done. A trial changes nothing, and answers what would be done. Otherwise it is done
+ * if `seen` still holds once the rows are locked; if not, the answer is a {@link changedFailure}.
+ */
+const action = <Body extends z.ZodRawShape, Done extends z.ZodRawShape>(
+  body: Body,
+  more: Done = {} as Done,
+) => ({
+  body: z.object({ ...body, trial: z.boolean().default(false), seen: z.string().max(100).optional() }),
+  data: z.union([shown, done.extend(more)]),
+});
+
+/** 409 of an action: what was shown does not hold any more, and what is shown instead; without that, it cannot be done. */
+export const changedFailure = failure.extend({ shown: shown.optional() });
 
 const me = z.object({
   name: z.string(),
@@ -26,8 +50,10 @@ const time = z.iso.datetime();
 const cents = z.int();
 /** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
 const personId = z.int().positive();
+/** A number in an address. */
+const number = z.string().regex(/^[1-9]\d{0,15}$/);
 /** The path parameter of a call about one person. */
-const personParams = z.object({ id: z.string().regex(/^[1-9]\d{0,15}$/) });
+const personParams = z.object({ id: number });
 
 /** What is to be done, as Today lists it. */
 export const queueNames = [
@@ -39,19 +65,18 @@ export const queueNames = [
   'refunds',
   'differences',
 ] as const;
+const notice = z.object({
+  id: z.int(),
+  text: z.string(),
+  person: z.object({ id: personId, name: z.string().nullable() }).nullable(),
+  count: z.int(),
+  since: time,
+  last: time,
+});
 const today = z.object({
   /** All of {@link queueNames}, in their order, with since when the oldest waits. The first two count up to 1,000. */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
-  notices: z.array(
-    z.object({
-      id: z.int(),
-      text: z.string(),
-      person: z.object({ id: personId, name: z.string().nullable() }).nullable(),
-      count: z.int(),
-      since: time,
-      last: time,
-    }),
-  ),
+  notices: z.array(notice),
   /** `troubleSince` is null while the provider answers. A provider that is not used is left out. */
   providers: z.array(
     z.object({ name: z.enum(['stripe', 'hubspot', 'mail']), troubleSince: time.nullable() }),
@@ -172,6 +197,14 @@ export const deskSchemas = {
   signOut: { body: z.object({ everywhere: z.boolean() }), data: none },
   getMe: { data: me },
   getToday: { data: today },
+  /** The notices that staff have ended in the last 90 days, the latest first; `isOpenAgain`: its cause has come back since. */
+  getDoneNotices: {
+    data: z.object({
+      notices: z.array(notice.extend({ doneAt: time, doneBy: z.string(), isOpenAgain: z.boolean() })),
+    }),
+  },
+  /** Ends a notice, or with `undo` opens it again. */
+  markNoticeDone: { params: z.object({ id: number }), ...action({ undo: z.boolean() }) },
   /** Finds people by any part of a name or email, or by code, member number, payment, card with amount, or HubSpot contact. */
   searchPeople: {
     body: z.object({
@@ -203,6 +236,14 @@ export const deskSchemas = {
     data: z.object({ to: z.string(), subject: z.string(), text: z.string(), isHeld: z.boolean() }),
   },
 } as const satisfies Record<DeskCallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
+
+export type Shown = z.output<typeof shown>;
+/** The calls that are shown before they are done. */
+export type DeskActionName = {
+  [Name in DeskCallName]: Shown extends DeskData<Name> ? Name : never;
+}[DeskCallName];
+/** What an action answers once it is done. */
+export type DeskDone<Name extends DeskActionName> = Exclude<DeskData<Name>, Shown> & z.output<typeof done>;
 
 type Schemas = typeof deskSchemas;
 export type DeskData<Name extends DeskCallName> = z.output<Schemas[Name]['data']>;

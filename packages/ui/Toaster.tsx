@@ -11,6 +11,10 @@ export interface ToastMessage {
   text: string;
   /** Shown below the text. */
   note?: string | undefined;
+  /** A button below the text. Its press closes the toast. */
+  action?: { name: string; run: () => void } | undefined;
+  /** How long it is shown (ms), if not as long as the others. */
+  shownMs?: number | undefined;
 }
 
 /** The most visible toasts. More would cover the form, so the oldest are hidden. */
@@ -39,13 +43,30 @@ export function createToaster({ shownMs, close }: { shownMs: number; close: stri
 }
 
 function Toasts({ close, onMounted }: { close: string; onMounted: (show: Show) => void }) {
-  const { toasts, add } = Toast.useToastManager<Pick<ToastMessage, 'note'>>();
+  const { toasts, add, close: end } = Toast.useToastManager<Pick<ToastMessage, 'note'>>();
   useEffect(() => {
-    onMounted(({ kind, title, text, note }) =>
+    onMounted(({ kind, title, text, note, action, shownMs }) => {
       // Equal toasts have the same id, so that a new one replaces the old one.
-      add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { note } }),
-    );
-  }, [onMounted, add]);
+      const id = [kind, title, text].join();
+      add({
+        id,
+        type: kind,
+        title,
+        description: text,
+        data: { note },
+        ...(shownMs !== undefined && { timeout: shownMs }),
+        ...(action && {
+          actionProps: {
+            children: action.name,
+            onClick: () => {
+              end(id);
+              action.run();
+            },
+          },
+        }),
+      });
+    });
+  }, [onMounted, add, end]);
   // The library pauses the timers of toasts while the window lacks the focus. The window also loses the focus to a frame of the
   // page, such as the card form, although the joiner is still on the page. The timers must then go on, so the library is told
   // that the window has the focus.
@@ -71,6 +92,7 @@ function Toasts({ close, onMounted }: { close: string; onMounted: (show: Show) =
               <Toast.Title className={styles.title} />
               <Toast.Description className={styles.description} />
               {toast.data?.note && <p className={styles.description}>{toast.data.note}</p>}
+              {toast.actionProps && <Toast.Action className={buttonClass({ variant: 'plain' })} />}
             </div>
             {/* Overrides the library's default, which hides the button from screen readers while the toast has neither focus
                 nor pointer. */}

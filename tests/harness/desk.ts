@@ -1,6 +1,6 @@
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import { deskSchemas } from '#contract/deskSchemas.ts';
-import { failure, success } from '#contract/schemas.ts';
+import { changedFailure, type DeskActionName, deskSchemas, type Shown } from '#contract/deskSchemas.ts';
+import { success } from '#contract/schemas.ts';
 import type { StaffRole } from '#core/staff.ts';
 import { buildDesk } from '../../apps/server/desk/app.ts';
 import { makeLink } from '../../apps/server/desk/links.ts';
@@ -13,6 +13,8 @@ export interface DeskAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
   data: any;
   message: string | undefined;
+  /** What an action shows instead, if it has changed. */
+  shown: Shown | undefined;
 }
 
 /** A browser at the desk, with its own cookie. */
@@ -20,6 +22,11 @@ export interface DeskBrowser {
   call(
     name: DeskCallName,
     options?: { params?: Record<string, string>; body?: object; headers?: Record<string, string> },
+  ): Promise<DeskAnswer>;
+  /** Does an action as it is shown now. Returns the answer of the trial if that is refused. */
+  act(
+    name: DeskActionName,
+    options?: { params?: Record<string, string>; body?: object },
   ): Promise<DeskAnswer>;
 }
 
@@ -59,7 +66,12 @@ export async function startDesk(server: TestServer, mode: 'local' | 'live' = 'lo
 
 function browserAt(url: string): DeskBrowser {
   let cookie = '';
-  return {
+  const browser: DeskBrowser = {
+    async act(name, { params = {}, body = {} } = {}) {
+      const trial = await browser.call(name, { params, body: { ...body, trial: true } });
+      if (trial.status !== 200) return trial;
+      return browser.call(name, { params, body: { ...body, seen: trial.data.seen } });
+    },
     async call(name, { params = {}, body, headers = {} } = {}) {
       const { method, path } = deskCalls[name];
       const response = await fetch(url + path.replace(/\{(\w+)\}/g, (_, key: string) => params[key] ?? ''), {
@@ -77,14 +89,16 @@ function browserAt(url: string): DeskBrowser {
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
-      const answer = (await response.json()) as { data?: unknown; message?: string };
-      (response.ok ? success(deskSchemas[name].data) : failure).parse(answer);
+      const answer = (await response.json()) as { data?: unknown; message?: string; shown?: Shown };
+      (response.ok ? success(deskSchemas[name].data) : changedFailure).parse(answer);
       return {
         status: response.status,
         headers: response.headers,
         data: answer.data,
         message: answer.message,
+        shown: answer.shown,
       };
     },
   };
+  return browser;
 }

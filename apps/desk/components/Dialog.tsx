@@ -44,7 +44,12 @@ export function Dialog({
   );
 }
 
-/** The buttons at the end of a dialog. */
+/** The buttons at the end of a dialog. A key that is still held from opening it presses none of them. */
 export function DialogButtons({ children }: { children: ReactNode }) {
-  return <div className={styles.buttons}>{children}</div>;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps keys from the buttons
+    <div className={styles.buttons} onKeyDown={(event) => event.repeat && event.preventDefault()}>
+      {children}
+    </div>
+  );
 }

@@ -8,6 +8,10 @@ import type { Deps } from './deps.ts';
 import { servePages } from './pages.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
+import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
+
+/** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
+const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE };
 
 /**
  * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
@@ -20,7 +24,7 @@ export function buildDesk(
   const { config } = deps;
   const app = newServer(deps, timeLimits);
   app.removeContentTypeParser('text/plain');
-  handleErrors(app, ({ url }) => (url.startsWith('/api/desk/letters/') ? NO_LETTER : NOBODY));
+  handleErrors(app, ({ url }) => unknownAt[url.split('/')[3] ?? ''] ?? NOBODY);
   app.decorateRequest('staff', null);
   const ofCalls = headersOfCalls(config);
   app.addHook('onRequest', (request, reply, done) => {
@@ -37,6 +41,7 @@ export function buildDesk(
     done();
   });
   signInRoutes(app, deps);
+  todayRoutes(app, deps);
   peopleRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;

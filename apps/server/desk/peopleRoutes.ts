@@ -13,7 +13,6 @@ import { eventsAbout } from './events.ts';
 import { personAnswer } from './personAnswer.ts';
 import { problemsOf } from './problems.ts';
 import { serveDesk } from './serve.ts';
-import { readToday } from './today.ts';
 import { withoutUuids } from './withoutUuids.ts';
 import { programmeName } from './words.ts';
 
@@ -24,10 +23,8 @@ const NO_CURSOR = 'This list cannot go on from there. Search again.';
 
 const ROWS = 50;
 
-/** The calls of Today, People and Person. */
+/** The calls of People and Person. */
 export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
-  serveDesk(app, deps, 'getToday', () => readToday(deps));
-
   serveDesk(app, deps, 'searchPeople', async ({ body }) => {
     const after = body.next === undefined ? null : cursorFrom(body.next);
     const { rows, next } = await searchPeople(deps, body.text, { most: ROWS, after });

@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
+import {
+  changedFailure,
+  type DeskBody,
+  type DeskData,
+  type DeskParams,
+  deskSchemas,
+} from '#contract/deskSchemas.ts';
 import { success } from '#contract/schemas.ts';
 import { plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';
@@ -27,7 +33,7 @@ export interface DeskContext<Name extends DeskCallName> {
 
 /**
  * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
- * origin. Records what staff do or may not do, and cleans every answer. `subject` says what it is about.
+ * origin. Records what staff do or may not do, but for trials, and cleans every answer. `subject` says what it is about.
  */
 export function serveDesk<Name extends DeskCallName>(
   app: FastifyInstance,
@@ -45,7 +51,7 @@ export function serveDesk<Name extends DeskCallName>(
     schema: {
       ...(shape.params ? { params: shape.params } : {}),
       ...(shape.body ? { body: shape.body } : {}),
-      response: { 200: success(shape.data), ...failures },
+      response: { 200: success(shape.data), ...failures, 409: changedFailure },
     },
     // Before the body is read: a stranger's is not looked at.
     onRequest: async (request) => {
@@ -62,14 +68,15 @@ export function serveDesk<Name extends DeskCallName>(
     handler: async (request, reply) => {
       const { staff, params, body } = request;
       const context = { staff, params, body, request, reply } as DeskContext<Name>;
+      const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
       const note = (outcome: 'done' | 'refused' | 'failed') =>
         noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
       try {
         const data = await handler(context);
-        if (isAction) await note('done');
+        if (isRecorded) await note('done');
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
-        if (isAction) await note(error instanceof Refusal ? 'refused' : 'failed');
+        if (isRecorded) await note(error instanceof Refusal ? 'refused' : 'failed');
         throw error;
       }
     },

@@ -155,3 +155,70 @@ test('a provider is in trouble while its refusals are met, or while it is left a
   );
   assert.deepEqual(await troubled(), ['hubspot']);
 });
+
+test('a notice is shown before it is done, is done once, and is opened again', async () => {
+  const { uuid } = await newMember(server, 'LINCOLN2026', somebody());
+  const notice = {
+    kind: 'certificate_name',
+    subject: uuid,
+    params: { letters: 'ج' },
+    remedy: { do: 'print certificate', uuid },
+  } as const;
+  await tellStaff(database, notice);
+  const open = async () => (await today()).notices.find(({ text }) => text.includes('typeface has no ج'));
+  const { id, text } = (await open())!;
+  const mark = (body: object) =>
+    browser.call('markNoticeDone', { params: { id: String(id) }, body: { undo: false, ...body } });
+
+  const trial = await mark({ trial: true });
+  const { seen } = trial.data;
+  assert.deepEqual(trial.data, { lines: [text], verb: 'Done', seen });
+  assert.ok(await open(), 'a trial changes nothing');
+  assert.equal((await mark({})).status, 400, 'it has to be shown');
+  const other = await mark({ seen: 'something else' });
+  assert.deepEqual([other.status, other.shown], [409, trial.data]);
+  assert.deepEqual(
+    (await Promise.all([mark({ seen }), mark({ seen })])).map(({ status }) => status).sort(),
+    [200, 409],
+  );
+  assert.equal(await open(), undefined);
+  const again = await mark({ trial: true });
+  assert.deepEqual([again.status, again.message], [409, 'Person 1 has marked this as done already.']);
+
+  const done = async () =>
+    (await browser.call('getDoneNotices')).data.notices.find((each: { id: number }) => each.id === id);
+  assert.deepEqual(
+    { ...(await done()), doneAt: null, since: null, last: null, person: null },
+    {
+      id,
+      text,
+      person: null,
+      count: 1,
+      since: null,
+      last: null,
+      doneAt: null,
+      doneBy: 'Person 1',
+      isOpenAgain: false,
+    },
+  );
+  const undo = await mark({ undo: true, trial: true });
+  assert.equal((await mark({ undo: true, seen: undo.data.seen })).status, 200);
+  assert.equal((await open())!.id, id);
+  assert.equal(await done(), undefined);
+
+  const second = await mark({ trial: true });
+  await mark({ seen: second.data.seen });
+  await tellStaff(database, notice);
+  assert.equal((await done()).isOpenAgain, true);
+  assert.equal((await mark({ undo: true, trial: true })).status, 409, 'its cause has come back');
+  const { rows } = await sql<{ outcome: string }>`
+    select outcome from staff_event where subject = ${`notice ${id}`} order by id`.execute(database);
+  assert.deepEqual(rows.map(({ outcome }) => outcome).sort(), [
+    'done',
+    'done',
+    'done',
+    'refused',
+    'refused',
+    'refused',
+  ]);
+});

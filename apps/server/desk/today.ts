@@ -3,7 +3,7 @@ import { noticeSentence } from '#core/noticeSentence.ts';
 import { lastReconciliations } from '../books/reconcile.ts';
 import { dueProofs, waitingTranscripts } from '../documents/review.ts';
 import { countJoins } from '../joining/countJoins.ts';
-import { type ReadNotice, readNotices } from '../letters/readNotices.ts';
+import { doneNotices, type ReadNotice, readNotices } from '../letters/readNotices.ts';
 import { listParcels } from '../membership/orders.ts';
 import { nameJoins } from '../people/nameJoins.ts';
 import { mailServer } from '../platform/metrics.ts';
@@ -76,6 +76,15 @@ export async function readToday(deps: Deps): Promise<Today> {
 
 function figureOf(figures: readonly Figure[], kind: Figure['kind'], name: string): Figure | undefined {
   return figures.find((figure) => figure.kind === kind && figure.name === name);
+}
+
+/** Returns the notices that staff have ended. */
+export async function readDoneNotices(deps: Deps): Promise<DeskData<'getDoneNotices'>['notices']> {
+  const notices = await doneNotices(deps, MOST_NOTICES);
+  return (await noticesShown(deps, notices)).map((notice, index) => {
+    const { doneAt, doneBy, isOpenAgain } = notices[index]!;
+    return { ...notice, doneAt: doneAt.toISOString(), doneBy, isOpenAgain };
+  });
 }
 
 async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise<Today['notices']> {

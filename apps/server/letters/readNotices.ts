@@ -25,6 +25,53 @@ export async function readNotices(
   return rows;
 }
 
+/** SQL for whether a notice that has ended is open, too: its cause has come back. */
+const isOpenAgain = sql<boolean>`
+  exists (select from staff_notice open where open.ended_at is null and open.kind = staff_notice.kind
+    and open.session_uuid is not distinct from staff_notice.session_uuid and open.params = staff_notice.params)`;
+
+/** A notice that staff have ended. */
+export type DoneNotice = ReadNotice & {
+  doneAt: Date;
+  doneBy: string;
+  /** Whether its cause has come back since. */
+  isOpenAgain: boolean;
+};
+
+/** Returns the notices that staff have ended in the last 90 days, the latest first. */
+export async function doneNotices({ database }: Pick<Deps, 'database'>, most: number): Promise<DoneNotice[]> {
+  const { rows } = await sql<DoneNotice>`
+    select id, kind, session_uuid as subject, params, remedy, count, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      ended_at as "doneAt", ended_by as "doneBy",
+      ${isOpenAgain} as "isOpenAgain"
+    from staff_notice where ended_by is not null and ended_at > now() - interval '90 days'
+    order by ended_at desc, id desc limit ${most}`.execute(database);
+  return rows;
+}
+
+/** Opens a notice again that staff have ended. Returns false if there is none, or its cause has come back since. */
+export async function reopenNotice({ database }: Pick<Deps, 'database'>, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    update staff_notice set ended_at = null, ended_by = null where id = ${id} and ended_by is not null
+      and not ${isOpenAgain}
+    returning id`.execute(database);
+  return rows.length > 0;
+}
+
+/** `isOpen`: it is open, or its cause has come back. */
+type NoticeState = Notice & { isOpen: boolean; doneBy: string | null };
+
+/** Returns an open notice, or one that staff have ended; null if there is none. */
+export async function readNotice(
+  { database }: Pick<Deps, 'database'>,
+  id: number,
+): Promise<NoticeState | null> {
+  const { rows } = await sql<NoticeState>`
+    select kind, session_uuid as subject, params, remedy, ${isOpenAgain} as "isOpen", ended_by as "doneBy"
+    from staff_notice where id = ${id} and (ended_at is null or ended_by is not null)`.execute(database);
+  return rows[0] ?? null;
+}
+
 /** Ends a notice, as staff say. Returns false if there is no such open notice. */
 export async function endNotice({ database, actor }: ByStaff<Deps>, id: number): Promise<boolean> {
   const { rows } = await sql`

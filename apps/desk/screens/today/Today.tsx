@@ -1,9 +1,16 @@
+import { type ReactNode, useCallback, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
+import { Bones } from '#ui/Skeleton.tsx';
+import { ActionDialog } from '../../components/ActionDialog.tsx';
+import { PartFailed } from '../../components/Failed.tsx';
 import { Section } from '../../components/Section.tsx';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
+import { call } from '../../lib/call.ts';
+import { useLoaded } from '../../lib/useLoaded.ts';
 import { counted, providerWords, queueWords } from '../../lib/words.ts';
 import styles from './Today.module.css';
 
@@ -37,15 +44,7 @@ export function Today() {
           </ul>
         </Section>
       )}
-      {notices.length > 0 && (
-        <Section title="Notices">
-          <ul className={styles.notices}>
-            {notices.map((notice) => (
-              <Notice key={notice.id} notice={notice} />
-            ))}
-          </ul>
-        </Section>
-      )}
+      <Notices notices={notices} />
       <Section title="Providers">
         <dl className={styles.providers}>
           {providers.map(({ name, troubleSince }) => (
@@ -86,22 +85,105 @@ function Nothing({ week: { begun, paid } }: Pick<Data, 'week'>) {
   );
 }
 
-function Notice({ notice: { text, person, count, since, last } }: { notice: Data['notices'][number] }) {
+type Shown = Data['notices'][number];
+
+/** The open notices and, if asked for, those that staff have ended. */
+function Notices({ notices }: Pick<Data, 'notices'>) {
+  const [ended, setEnded] = useState<{ id: number; undo: boolean } | null>(null);
+  const [showsDone, setShowsDone] = useState(false);
+  return (
+    <Section title="Notices">
+      {notices.length === 0 ? (
+        <p>No notice is open.</p>
+      ) : (
+        <ul className={styles.notices}>
+          {notices.map((notice) => (
+            <Notice key={notice.id} notice={notice}>
+              <Button variant="second" slim onClick={() => setEnded({ id: notice.id, undo: false })}>
+                Done
+              </Button>
+            </Notice>
+          ))}
+        </ul>
+      )}
+      <p className={styles.more}>
+        <Button variant="plain" aria-expanded={showsDone} onClick={() => setShowsDone(!showsDone)}>
+          Show done
+        </Button>
+      </p>
+      {showsDone && <DoneNotices open={notices} onUndo={(id) => setEnded({ id, undo: true })} />}
+      {ended && (
+        <ActionDialog
+          asked={{ name: 'markNoticeDone', params: { id: String(ended.id) }, body: { undo: ended.undo } }}
+          title={ended.undo ? 'Open this notice again?' : 'Is this done?'}
+          done={ended.undo ? 'The notice is open again.' : 'The notice is done.'}
+          onClose={() => setEnded(null)}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** The notices that staff have ended in 90 days. They are read again when the open ones change. */
+function DoneNotices({ open, onUndo }: { open: Data['notices']; onUndo: (id: number) => void }) {
+  const { data, error, tryAgain } = useLoaded(
+    // biome-ignore lint/correctness/useExhaustiveDependencies: what is done follows from what is open
+    useCallback((signal) => call('getDoneNotices', { signal }), [open]),
+  );
+  if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
+  if (!data) return <Bones count={3} />;
+  if (data.notices.length === 0) return <p>None was done in 90 days.</p>;
+  return (
+    <ul className={styles.notices} aria-label="Done">
+      {data.notices.map(({ doneAt, doneBy, isOpenAgain, ...notice }) => (
+        <Notice
+          key={notice.id}
+          notice={notice}
+          more={
+            <span>
+              done by {doneBy}, <Time at={doneAt} />
+            </span>
+          }
+        >
+          {!isOpenAgain && (
+            <Button variant="second" slim onClick={() => onUndo(notice.id)}>
+              Undo
+            </Button>
+          )}
+        </Notice>
+      ))}
+    </ul>
+  );
+}
+
+function Notice({
+  notice: { text, person, count, since, last },
+  more,
+  children,
+}: {
+  notice: Shown;
+  more?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <li>
-      <p>{text}</p>
-      <p className={styles.when}>
-        {person && <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>}
-        {count === 1 ? (
-          <span>
-            <Time at={since} />
-          </span>
-        ) : (
-          <span>
-            {count.toLocaleString('en-US')} times since <Time at={since} />, last <Time at={last} />
-          </span>
-        )}
-      </p>
+      <div>
+        <p>{text}</p>
+        <p className={styles.when}>
+          {person && <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>}
+          {count === 1 ? (
+            <span>
+              <Time at={since} />
+            </span>
+          ) : (
+            <span>
+              {count.toLocaleString('en-US')} times since <Time at={since} />, last <Time at={last} />
+            </span>
+          )}
+          {more}
+        </p>
+      </div>
+      {children}
     </li>
   );
 }

@@ -53,6 +53,7 @@ export function handleErrors(
         ...(error.errors ? { errors: error.errors } : {}),
         ...(error.goOn ? { goOn: error.goOn } : {}),
         code: error.code,
+        ...error.beside,
       });
     }
     if (error instanceof DatabaseUnavailable) {

@@ -14,6 +14,8 @@ export class Refusal extends Error {
   readonly code: Failure['code'];
   /** The Retry-After header (s), for 429 and 503. */
   readonly retryAfter: number | undefined;
+  /** What a call's own failure says beside all this, by name. */
+  readonly beside: object | undefined;
 
   constructor(
     status: number,
@@ -23,6 +25,7 @@ export class Refusal extends Error {
       goOn?: string | undefined;
       code?: Failure['code'];
       retryAfter?: number;
+      beside?: object;
     } = {},
   ) {
     super(message);
@@ -31,6 +34,7 @@ export class Refusal extends Error {
     this.goOn = more.goOn;
     this.code = more.code ?? codeOf(status);
     this.retryAfter = more.retryAfter;
+    this.beside = more.beside;
   }
 
   /** The sentence that a joiner reads. */
