@@ -1,5 +1,6 @@
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import { changedFailure, type DeskActionName, deskSchemas, type Shown } from '#contract/deskSchemas.ts';
+import { type DeskActionName, deskSchemas, type Shown } from '#contract/deskSchemas.ts';
+import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
 import type { StaffRole } from '#core/staff.ts';
 import { buildDesk } from '../../apps/server/desk/app.ts';

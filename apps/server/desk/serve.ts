@@ -1,13 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import {
-  changedFailure,
-  type DeskBody,
-  type DeskData,
-  type DeskParams,
-  deskSchemas,
-} from '#contract/deskSchemas.ts';
+import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
+import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
 import { plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { cleanText } from '#core/cleanText.ts';
+import { joinSessionStates } from '#core/joinSession.ts';
+import { cents, personId, personParams, time } from './deskShapes.ts';
+
+const foundPerson = z.object({
+  id: personId,
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  /** Of the person's newest join; null if there is none. */
+  programme: z.string().nullable(),
+  state: z.enum(joinSessionStates).nullable(),
+  paidAt: time.nullable(),
+  memberNumber: z.string().nullable(),
+});
+
+const line = z.object({ name: z.string(), priceCents: cents, refundedCents: cents });
+const payment = z.object({
+  /** Stripe's id of the intent. */
+  intent: z.string(),
+  kind: z.enum(['join', 'upgrade']),
+  /** `duplicate`: it bought nothing, and all of it goes back. */
+  status: z.enum(['open', 'succeeded', 'canceled', 'duplicate']),
+  amountCents: cents,
+  /** All that went back or goes back, also what is not known to be for a line. */
+  refundedCents: cents,
+  paidAt: time.nullable(),
+  card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+  standing: z.enum(['active', 'disputed', 'refunded', 'charged_back', 'void']).nullable(),
+  memberNumber: z.string().nullable(),
+  lines: z.array(line),
+  refunds: z.array(
+    z.object({
+      amountCents: cents,
+      /** In words: why the money goes back. */
+      why: z.string(),
+      status: z.enum(['due', 'pending', 'succeeded', 'failed', 'canceled']),
+      /** Stripe's words, if it refuses. */
+      refusal: z.string().nullable(),
+      at: time,
+    }),
+  ),
+});
+const join = z.object({
+  /** Counts the joins of the person, the oldest being 1. */
+  number: z.int(),
+  programme: z.string(),
+  state: z.enum(joinSessionStates),
+  /** In words: how it began. */
+  origin: z.string(),
+  startedAt: time,
+  isErased: z.boolean(),
+  /** The lines of an order that is not paid. */
+  openLines: z.array(z.object({ name: z.string(), priceCents: cents })),
+  payments: z.array(payment),
+  goods: z.array(z.object({ name: z.string(), state: z.string() })),
+});
+const person = z.object({
+  id: personId,
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  contactId: z.string().nullable(),
+  /** In one sentence: whether they are a member, and since when or why not. */
+  standing: z.string(),
+  problems: z.array(z.string()),
+  /** What is known of the person, as rows of a table: those fields that are not blank. */
+  details: z.array(z.object({ label: z.string(), value: z.string() })),
+  codes: z.array(z.object({ code: z.string(), isUsed: z.boolean() })),
+  joins: z.array(join),
+  /** Others who are likely the same. */
+  others: z.array(z.object({ id: personId, name: z.string().nullable(), email: z.string().nullable() })),
+  story: z.array(
+    z.object({ at: time, text: z.string(), by: z.string(), isStaff: z.boolean(), join: z.int().nullable() }),
+  ),
+  letters: z.array(
+    z.object({
+      id: z.uuid(),
+      /** In words: what it is. */
+      kind: z.string(),
+      to: z.string().nullable(),
+      state: z.enum(['sent', 'refused', 'withdrawn', 'due', 'trying again', 'later', 'will not be sent']),
+      at: time,
+      /** The mail server's words, if it refuses. */
+      refusal: z.string().nullable(),
+      join: z.int().nullable(),
+    }),
+  ),
+  documents: z.array(
+    z.object({
+      id: z.uuid(),
+      kind: z.enum(['transcript', 'resume']),
+      name: z.string(),
+      sizeBytes: z.int(),
+      uploadedAt: time,
+      review: z.enum(['open', 'accepted', 'rejected']),
+      /** Why it was rejected, as the applicant reads it. */
+      reason: z.string().nullable(),
+      reviewedAt: time.nullable(),
+      isRemoved: z.boolean(),
+      join: z.int().nullable(),
+    }),
+  ),
+});
+
+/** The calls of People and Person. */
+export const peopleSchemas = {
+  /** Finds people by any part of a name or email, or by code, member number, payment, card with amount, or HubSpot contact. */
+  searchPeople: {
+    body: z.object({
+      text: z.string().max(200).overwrite(cleanText).min(1),
+      next: z.string().max(200).optional(),
+    }),
+    /**
+     * `next` is what asks for the rows that follow; null if there are none. While `knowsContacts` is false, HubSpot's contacts were not
+     * read yet, so people without a join may be missing.
+     */
+    data: z.object({ rows: z.array(foundPerson), next: z.string().nullable(), knowsContacts: z.boolean() }),
+  },
+  /** 404: there is no such person. Whoever was merged is answered with whom they became. */
+  getPerson: { params: personParams, data: person },
+  /** What would be written to HubSpot now. `contactId` null: a new contact. 503: HubSpot does not answer. */
+  getPersonAtHubspot: {
+    params: personParams,
+    data: z.object({
+      contactId: z.string().nullable(),
+      /** HubSpot's words, if it refuses what is written. */
+      refusal: z.string().nullable(),
+      waitsSince: time.nullable(),
+      changes: z.array(z.object({ property: z.string(), from: z.string().nullable(), to: z.string() })),
+    }),
+  },
+  /** A letter as it was sent, or would be sent now. `isHeld` is false if what it says does not hold any more. 409: nobody is known to send it to. */
+  getLetter: {
+    params: z.object({ id: z.uuid() }),
+    data: z.object({ to: z.string(), subject: z.string(), text: z.string(), isHeld: z.boolean() }),
+  },
+} as const;

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { action, number, personId, time } from './deskShapes.ts';
+
+/** What is to be done, as Today lists it. */
+export const queueNames = [
+  'transcripts',
+  'proof',
+  'parcels',
+  'letters',
+  'hubspot',
+  'refunds',
+  'differences',
+] as const;
+const notice = z.object({
+  id: z.int(),
+  text: z.string(),
+  person: z.object({ id: personId, name: z.string().nullable() }).nullable(),
+  count: z.int(),
+  since: time,
+  last: time,
+});
+const today = z.object({
+  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first two count up to 1,000. */
+  queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
+  notices: z.array(notice),
+  /** `troubleSince` is null while the provider answers. A provider that is not used is left out. */
+  providers: z.array(
+    z.object({ name: z.enum(['stripe', 'hubspot', 'mail']), troubleSince: time.nullable() }),
+  ),
+  /** The last comparison with Stripe's money; null if there was none. */
+  reconciled: z.object({ at: time, differences: z.int() }).nullable(),
+  /** Joins that began and that were paid in the last seven days. */
+  week: z.object({ begun: z.int(), paid: z.int() }),
+});
+
+/** The calls of Today. */
+export const todaySchemas = {
+  getToday: { data: today },
+  /** The notices that staff have ended in the last 90 days, the latest first; `isOpenAgain`: its cause has come back since. */
+  getDoneNotices: {
+    data: z.object({
+      notices: z.array(notice.extend({ doneAt: time, doneBy: z.string(), isOpenAgain: z.boolean() })),
+    }),
+  },
+  /** Ends a notice, or with `undo` opens it again. */
+  markNoticeDone: { params: z.object({ id: number }), ...action({ undo: z.boolean() }) },
+} as const;
