@@ -18,6 +18,11 @@ export const deskCalls = {
   searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff', query: true },
   getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
   getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },
+  getStaff: { method: 'GET', path: '/api/desk/staff', role: 'owner' },
+  makeStaffLink: { method: 'POST', path: '/api/desk/staff/link', role: 'owner' },
+  setStaffRole: { method: 'POST', path: '/api/desk/staff/{id}/role', role: 'owner' },
+  endStaffAccess: { method: 'POST', path: '/api/desk/staff/{id}/end', role: 'owner' },
+  searchEvents: { method: 'POST', path: '/api/desk/events', role: 'owner', query: true },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,

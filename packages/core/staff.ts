@@ -2,9 +2,22 @@
 export const staffRoles = ['staff', 'finance', 'owner'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
+/** What a role may do. */
+export const roleWords: Record<StaffRole, string> = {
+  staff: 'reads, decides, corrects, sends, ships and invites.',
+  finance: 'may do what staff may, moves money and reads the ledger.',
+  owner: 'may do all, and says who is among the staff.',
+};
+
 /** Whether a role has the rights of `least`. */
 export function hasRightsOf(role: StaffRole, least: StaffRole): boolean {
   return staffRoles.indexOf(role) >= staffRoles.indexOf(least);
+}
+
+/** Returns a call of the desk in words, by its name: "Refund payment". */
+export function callWords(name: string): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** How long a sign-in link holds. */

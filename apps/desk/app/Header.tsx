@@ -129,6 +129,13 @@ function Menu({ who }: { who: Me }) {
               Passkeys
             </Link>
           </li>
+          {who.role === 'owner' && (
+            <li>
+              <Link to="/staff" className={buttonClass({ variant: 'quiet' })} onClick={() => setOpen(false)}>
+                Staff
+              </Link>
+            </li>
+          )}
           <li>
             <Button
               variant="quiet"

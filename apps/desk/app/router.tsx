@@ -13,6 +13,8 @@ import { loadPerson, mustLoadPerson } from '../screens/person/loadPerson.ts';
 import { Overview } from '../screens/person/Overview.tsx';
 import { Person } from '../screens/person/Person.tsx';
 import { Story } from '../screens/person/Story.tsx';
+import { loadStaff } from '../screens/staff/loadStaff.ts';
+import { Staff } from '../screens/staff/Staff.tsx';
 import { loadToday } from '../screens/today/loadToday.ts';
 import { Today } from '../screens/today/Today.tsx';
 import { Layout } from './Layout.tsx';
@@ -46,6 +48,7 @@ const routes: RouteObject[] = [
               { path: 'hubspot', Component: Hubspot },
             ],
           },
+          { path: '/staff', loader: loadStaff, Component: Staff },
           { path: '/passkeys', Component: Passkeys },
           { path: '*', Component: () => <Gone what="page" /> },
         ],

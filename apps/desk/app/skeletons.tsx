@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
 import { PersonSkeleton } from '../screens/person/PersonSkeleton.tsx';
+import { StaffSkeleton } from '../screens/staff/StaffSkeleton.tsx';
 import { TodaySkeleton } from '../screens/today/TodaySkeleton.tsx';
 
 const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
@@ -9,6 +10,7 @@ const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 export function skeletonAt(path: string, from: string | null): ReactElement | null {
   if (path === '/') return <TodaySkeleton />;
   if (path === '/people') return <PeopleSkeleton />;
+  if (path === '/staff') return <StaffSkeleton />;
   const person = personIn(path);
   // The tabs of a person need nothing that is not there.
   if (person === undefined || (from !== null && personIn(from) === person)) return null;

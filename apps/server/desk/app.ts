@@ -8,10 +8,12 @@ import type { Deps } from './deps.ts';
 import { servePages } from './pages.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
+import { NO_STAFF } from './staff.ts';
+import { staffRoutes } from './staffRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
-const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE };
+const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE, staff: NO_STAFF };
 
 /**
  * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
@@ -43,6 +45,7 @@ export function buildDesk(
   signInRoutes(app, deps);
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
+  staffRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

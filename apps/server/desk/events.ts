@@ -24,6 +24,32 @@ export async function noteEvent(
     values (${staff.id}, ${staff.name}, ${action}, ${subject ?? null}, ${outcome})`.execute(database);
 }
 
+/** Which of what staff did is asked for. `day` is of the society's time zone. */
+export interface EventFilter {
+  name?: string | undefined;
+  action?: string | undefined;
+  day?: string | undefined;
+}
+
+/** Returns what staff did, the latest first, from an id on downwards. `more`: there are earlier ones. */
+export async function searchEvents(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  { name, action, day }: EventFilter,
+  { most, before }: { most: number; before: string | null },
+): Promise<{ rows: (EventShown & { id: string; subject: string | null })[]; more: boolean }> {
+  const zone = society.society.timeZone;
+  const { rows } = await sql<EventShown & { id: string; subject: string | null }>`
+    select id::text, at, name, action, subject, outcome from staff_event
+    where (${before}::bigint is null or staff_event.id < ${before}::bigint)
+      and (${name ?? null}::text is null or name = ${name ?? null})
+      and (${action ?? null}::text is null or action = ${action ?? null})
+      and (${day ?? null}::date is null
+        or at >= (${day ?? null}::date)::timestamp at time zone ${zone}
+        and at < (${day ?? null}::date + 1)::timestamp at time zone ${zone})
+    order by staff_event.id desc limit ${most + 1}`.execute(database);
+  return { rows: rows.slice(0, most), more: rows.length > most };
+}
+
 /** What a member of staff did about somebody. */
 export interface EventShown {
   at: Date;

@@ -23,14 +23,20 @@ export function linkAddress(deskUrl: string, token: string): string {
 
 /**
  * Makes a sign-in link for a member of staff, whom it creates if there is none of the name. Returns its token. Throws {@link Failed}
- * if the role would change, which `setRole` does, or if the access has ended. `by`: the owner who makes it; null for the shell.
+ * if the role would change, which `setRole` does, or if the access has ended, unless it `beginsAgain`.
  */
 export async function makeLink(
   deps: Pick<Deps, 'database' | 'actor'>,
   { name, email, role }: { name: string; email: string; role: StaffRole },
+  { beginsAgain = false } = {},
 ): Promise<string> {
   const token = newToken();
   await transaction(deps, async (trx) => {
+    if (beginsAgain)
+      await sql`
+        update staff set ended_at = null, role = ${role} where name = ${name} and ended_at is not null`.execute(
+        trx,
+      );
     const { rows } = await sql<Staff & { hasEnded: boolean }>`
       insert into staff (name, email, role) values (${name}, ${email}, ${role})
       on conflict (name) do update set email = excluded.email

@@ -1,5 +1,6 @@
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { RefundReason } from '#core/refunds.ts';
+import { callWords } from '#core/staff.ts';
 import type { Society } from '../society/society.ts';
 
 /** What the desk calls each kind of letter. */
@@ -36,9 +37,7 @@ export function refundWords({ reason, isDispute }: { reason: RefundReason; isDis
 
 /** Returns what a member of staff did, in words, by the name of the call: "Refund payment." */
 export function actionWords({ action, outcome }: { action: string; outcome: string }): string {
-  const words = action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  const ended = outcome === 'done' ? '' : ` (${outcome})`;
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${ended}.`;
+  return `${callWords(action)}${outcome === 'done' ? '' : ` (${outcome})`}.`;
 }
 
 /** Returns what a programme is called; its key if the society's file no longer has it. */

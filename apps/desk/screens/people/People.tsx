@@ -1,14 +1,12 @@
-import { type KeyboardEvent, useRef, useState } from 'react';
-import { flushSync } from 'react-dom';
+import { type KeyboardEvent, useRef } from 'react';
 import { Link, useLoaderData } from 'react-router';
-import { messageOf } from '#client/failures.ts';
-import { Alert } from '#ui/Alert.tsx';
-import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
+import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
+import { useMore } from '../../lib/useMore.ts';
 import { stateWords } from '../../lib/words.ts';
 import styles from './People.module.css';
 import type { Found } from './searchPeople.ts';
@@ -36,13 +34,9 @@ export function People() {
 }
 
 function Results({ found }: { found: Found }) {
-  const [added, setAdded] = useState({ to: found, rows: [] as Found['rows'], next: found.next });
-  // What was added to an earlier answer does not follow on a later one.
-  const more = added.to === found ? added : { rows: [], next: found.next };
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const list = useMore(found, (next) => call('searchPeople', { body: { text: found.text, next } }));
   const body = useRef<HTMLTableSectionElement>(null);
-  const rows = [...found.rows, ...more.rows];
+  const { rows } = list;
   if (rows.length === 0)
     return (
       <Stack>
@@ -54,19 +48,8 @@ function Results({ found }: { found: Found }) {
       </Stack>
     );
 
-  const showMore = async () => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const next = await call('searchPeople', { body: { text: found.text, next: more.next! } });
-      flushSync(() => setAdded({ to: found, rows: [...more.rows, ...next.rows], next: next.next }));
-      // The button may be gone now.
-      linksIn(body.current)[rows.length]?.focus();
-    } catch (error) {
-      setFault(messageOf(error, 'This could not be loaded.'));
-    }
-    setBusy(false);
-  };
+  // The button may be gone then.
+  const focusFirstNew = () => linksIn(body.current)[rows.length]?.focus();
   return (
     <>
       <table className={`${table.table} ${styles.people}`}>
@@ -97,14 +80,7 @@ function Results({ found }: { found: Found }) {
           ))}
         </tbody>
       </table>
-      {more.next !== null && (
-        <Stack>
-          {fault && <Alert isAnswer>{fault}</Alert>}
-          <Button variant="second" slim busy={isBusy && 'Loading…'} onClick={() => void showMore()}>
-            Show more
-          </Button>
-        </Stack>
-      )}
+      <ShowMore list={list} onPress={() => void list.showMore(focusFirstNew)} />
     </>
   );
 }

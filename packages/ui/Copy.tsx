@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
-import { inputClass } from '#ui/Field.tsx';
-import { Hint } from '#ui/Text.tsx';
+import { inputClass } from './Field.tsx';
+import { Hint } from './Text.tsx';
 
 type Outcome = 'copied' | 'failed' | null;
 

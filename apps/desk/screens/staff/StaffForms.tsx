@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import { isProviderEmail } from '#core/providerEmail.ts';
+import { roleWords, type StaffRole, staffRoles } from '#core/staff.ts';
+import { INVALID_EMAIL } from '#core/studentDetails.ts';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { Form } from '#ui/Form.tsx';
+import { SelectField } from '#ui/SelectField.tsx';
+import { Stack } from '#ui/Text.tsx';
+import { useForm } from '#ui/useForm.ts';
+import { ActionDialog } from '../../components/ActionDialog.tsx';
+import { Dialog, DialogButtons } from '../../components/Dialog.tsx';
+import type { Staff } from './loadStaff.ts';
+
+interface Invited {
+  name: string;
+  email: string;
+  role: StaffRole;
+}
+
+const roles = staffRoles.map((role) => ({ value: role, label: role }));
+
+function rules({ name, email }: Invited) {
+  return {
+    ...(name.trim() === '' && { name: 'Please enter a name.' }),
+    ...(!isProviderEmail(email.trim()) && { email: INVALID_EMAIL }),
+  };
+}
+
+/** Asks whom to invite, and makes their first sign-in link. */
+export function Invite({
+  onLink,
+  onClose,
+}: {
+  onLink: (link: { name: string; url: string }) => void;
+  onClose: () => void;
+}) {
+  const form = useForm<Invited>({ name: '', email: '', role: 'staff' }, rules);
+  const [isReady, setReady] = useState(false);
+  const { values, errors, change } = form;
+  if (isReady)
+    return (
+      <ActionDialog
+        asked={{ name: 'makeStaffLink', body: { id: null, ...values } }}
+        title={`Invite ${values.name}?`}
+        done="The link is made."
+        onDone={({ url }) => onLink({ name: values.name, url })}
+        onClose={onClose}
+      />
+    );
+  const goOn = () => setReady(Object.keys(form.check()).length === 0);
+  return (
+    <Dialog title="Invite" onClose={onClose}>
+      <Form onSubmit={goOn}>
+        <Stack>
+          <TextField
+            id="name"
+            label="Name"
+            autoComplete="off"
+            maxLength={100}
+            value={values.name}
+            error={errors.name}
+            onChange={({ target }) => change({ name: target.value })}
+          />
+          <TextField
+            id="email"
+            label="Email"
+            type="email"
+            autoComplete="off"
+            maxLength={200}
+            value={values.email}
+            error={errors.email}
+            onChange={({ target }) => change({ email: target.value })}
+          />
+          <RoleField role={values.role} onChange={(role) => change({ role })} />
+        </Stack>
+        <DialogButtons>
+          <Button variant="second" slim onClick={onClose}>
+            Cancel
+          </Button>
+          <Button slim type="submit">
+            Continue
+          </Button>
+        </DialogButtons>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Asks for somebody's new role. */
+export function ChangeRole({ member, onClose }: { member: Staff; onClose: () => void }) {
+  const [role, setRole] = useState<StaffRole>(staffRoles.find((each) => each !== member.role)!);
+  return (
+    <ActionDialog
+      asked={{ name: 'setStaffRole', params: { id: String(member.id) }, body: { role } }}
+      title={`Change the role of ${member.name}?`}
+      done={`${member.name} has another role.`}
+      onClose={onClose}
+    >
+      <RoleField role={role} onChange={setRole} not={member.role} />
+    </ActionDialog>
+  );
+}
+
+function RoleField({
+  role,
+  onChange,
+  not,
+}: {
+  role: StaffRole;
+  onChange: (role: StaffRole) => void;
+  /** A role that is not offered. */
+  not?: StaffRole;
+}) {
+  return (
+    <SelectField
+      id="role"
+      label="Role"
+      hint={`Whoever has it ${roleWords[role]}`}
+      options={roles.filter(({ value }) => value !== not)}
+      value={role}
+      onChange={({ target }) => onChange(target.value as StaffRole)}
+    />
+  );
+}
