@@ -20,7 +20,7 @@ const notice = z.object({
   last: time,
 });
 const today = z.object({
-  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first two count up to 1,000. */
+  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first three count up to 1,000. */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
   notices: z.array(notice),
   /** `troubleSince` is null while the provider answers. A provider that is not used is left out. */

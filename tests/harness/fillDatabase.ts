@@ -84,12 +84,12 @@ const statements = [
      '[null]', at + interval '22 minutes'
    from (${joins}) as joins where is_upgraded`,
   `insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email,
-     payment_method_id, card_brand, card_last4, refunded_cents, followed, succeeded_at, checked_at, created_at, updated_at)
+     payment_method_id, card_brand, card_last4, refunded_cents, followed, succeeded_at, has_unsent_goods, checked_at, created_at, updated_at)
    select case kind when 'join' then intent else intent || '_up' end, uuid, kind, 1, case when is_paid then 'succeeded' when is_recent then 'open' else 'canceled' end,
      intent || '_secret_' || md5('secret ' || n), 'cus_' || md5('customer ' || n), case kind when 'join' then cents else 4500 end,
      case when is_paid and kind = 'join' then 2 else 1 end, 'person' || n || '@example.com', 'pm_' || md5('card ' || n), 'visa', '4242',
      case when n % 200 = 20 and kind = 'join' then cents else 0 end, 0, case when is_paid then at + interval '20 minutes' end,
-     case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
+     is_paid and kind = 'join' and n % 200 = 12, case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('join'), ('upgrade')) as intents (kind)
    where kind = 'join' and (is_paid or state in ('ordering', 'paying') and n % 2 = 0) or kind = 'upgrade' and is_upgraded`,
   `insert into membership (session_uuid, person_id, product_id, type, payment_intent, standing, member_number, created_at)

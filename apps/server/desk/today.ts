@@ -4,7 +4,7 @@ import { lastReconciliations } from '../books/reconcile.ts';
 import { dueProofs, waitingTranscripts } from '../documents/review.ts';
 import { countJoins } from '../joining/countJoins.ts';
 import { doneNotices, type ReadNotice, readNotices } from '../letters/readNotices.ts';
-import { listParcels } from '../membership/orders.ts';
+import { waitingParcels } from '../membership/orders.ts';
 import { nameJoins } from '../people/nameJoins.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { type Figure, readFigures } from '../running/gauges.ts';
@@ -24,16 +24,15 @@ type Today = DeskData<'getToday'>;
 export async function readToday(deps: Deps): Promise<Today> {
   const { database } = deps;
   const now = deps.now().getTime();
-  const [transcripts, proofs, parcels, figures, [reconciled], notices, week] = await Promise.all([
+  const [transcripts, proofs, { parcels }, figures, [reconciled], notices, week] = await Promise.all([
     waitingTranscripts(deps, { most: MOST_COUNTED }),
     dueProofs(deps, { most: MOST_COUNTED }),
-    listParcels(deps, { all: false }),
+    waitingParcels(deps, 'open', { most: MOST_COUNTED, after: null }),
     readFigures(deps),
     lastReconciliations(database, 1),
     readNotices(deps, { since: new Date(0) }, MOST_NOTICES),
     countJoins(deps, new Date(now - 7 * DAY_MS)),
   ]);
-  const toSend = parcels.filter(({ goods }) => goods.some(({ state }) => state.is === 'open'));
   const differences = reconciled?.differences.length ?? 0;
   const queue = (name: Today['queues'][number]['name'], since: readonly Date[]) => ({
     name,
@@ -56,7 +55,7 @@ export async function readToday(deps: Deps): Promise<Today> {
       ),
       queue(
         'parcels',
-        toSend.map(({ paidAt }) => paidAt),
+        parcels.map(({ paidAt }) => paidAt),
       ),
       counted('letters', 'number', 'letters refused'),
       counted('hubspot', 'number', 'HubSpot refused'),

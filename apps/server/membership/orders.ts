@@ -13,6 +13,8 @@ import type { Deps } from './deps.ts';
 /** All goods that a join paid for, sent together. */
 export interface Parcel {
   uuid: string;
+  /** The number of whose join it is. */
+  personId: number;
   name: string | null;
   /** The postal address; null if the joiner gave none. */
   address: Address | null;
@@ -20,20 +22,117 @@ export interface Parcel {
   goods: (Goods & { intentId: string })[];
 }
 
+/** A time in microseconds since 1970, and what is named by it: where a list of parcels or of sent goods goes on. */
+export interface ParcelCursor {
+  micros: string;
+  id: string;
+}
+
+export interface ParcelPage {
+  parcels: Parcel[];
+  /** Null: there are no more. */
+  next: ParcelCursor | null;
+}
+
+/** How many joins are looked at for a page, and how many at a time. */
+const MOST_READ = 5_000;
+const BATCH = 500;
+
+/**
+ * Returns the parcels with goods that are to be sent (`open`), held, or either, the oldest first, at most `most`, each with these goods
+ * alone. A page may have fewer, even none, and a next one, if of many joins few have such goods.
+ */
+export async function waitingParcels(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  state: 'open' | 'held' | 'either',
+  { most, after }: { most: number; after: ParcelCursor | null },
+): Promise<ParcelPage> {
+  const fits = (goods: Goods) => isWaiting(goods) && (state === 'either' || goods.state.is === state);
+  const parcels: Parcel[] = [];
+  let [last, end] = [after, after];
+  for (let read = 0; read < MOST_READ; read += BATCH) {
+    // A parcel is where the first of its payments is.
+    const { rows } = await sql<{ uuid: string; id: string; micros: string }>`
+      select session_uuid as uuid, intent_id as id, ${microsOf(sql`succeeded_at`)} as micros
+      from payment where has_unsent_goods and status = 'succeeded' and ${isAfter(last, '>', sql`succeeded_at`, sql`intent_id`)}
+        and not exists (select from payment earlier where earlier.session_uuid = payment.session_uuid
+          and earlier.has_unsent_goods and earlier.status = 'succeeded'
+          and (earlier.succeeded_at, earlier.intent_id) < (payment.succeeded_at, payment.intent_id))
+      order by succeeded_at, intent_id limit ${sql.lit(BATCH)}`.execute(database);
+    const found = await parcelsOfJoins(
+      { database, society },
+      rows.map(({ uuid }) => uuid),
+    );
+    const byJoin = new Map(found.map((parcel) => [parcel.uuid, parcel]));
+    for (const { uuid, ...cursor } of rows) {
+      const parcel = byJoin.get(uuid);
+      const goods = parcel?.goods.filter(fits) ?? [];
+      if (parcel && goods.length > 0) {
+        if (parcels.length === most) return { parcels, next: end };
+        parcels.push({ ...parcel, goods });
+      }
+      end = cursor;
+    }
+    if (rows.length < BATCH) return { parcels, next: null };
+    last = end;
+  }
+  return { parcels, next: end };
+}
+
+/** Goods that were sent. */
+export type SentGoods = Omit<Parcel, 'goods'> & { goods: Parcel['goods'][number] };
+
+/** Returns goods that were sent, the latest first, at most `most`. Those of erased joins are left out. */
+export async function sentGoods(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  { most, after }: { most: number; after: ParcelCursor | null },
+): Promise<{ sent: SentGoods[]; next: ParcelCursor | null }> {
+  const { rows } = await sql<{ uuid: string; intentId: string; line: number; id: string; micros: string }>`
+    select session_uuid as uuid, intent_id as "intentId", line, id::text, ${microsOf(sql`shipped_at`)} as micros
+    from shipment where unshipped_at is null and ${isAfter(after, '<', sql`shipped_at`, sql`id`)}
+    order by shipped_at desc, id desc limit ${most + 1}`.execute(database);
+  const page = rows.slice(0, most);
+  const found = await parcelsOfJoins({ database, society }, [...new Set(page.map(({ uuid }) => uuid))]);
+  const sent = page.flatMap(({ uuid, intentId, line }) => {
+    const parcel = found.find((each) => each.uuid === uuid);
+    const goods = parcel?.goods.find((each) => each.intentId === intentId && each.line === line);
+    return parcel && goods ? [{ ...parcel, goods }] : [];
+  });
+  const { id, micros } = page.at(-1) ?? { id: '', micros: '' };
+  return { sent, next: rows.length > most ? { id, micros } : null };
+}
+
+const microsOf = (time: RawBuilder<unknown>) =>
+  sql<string>`(extract(epoch from ${time}) * 1000000)::bigint::text`;
+
+/** SQL for whether a row follows a cursor, by its time and its id. */
+function isAfter(
+  after: ParcelCursor | null,
+  how: '<' | '>',
+  time: RawBuilder<unknown>,
+  id: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  if (!after) return sql<boolean>`true`;
+  return sql<boolean>`(${time}, ${id}) ${sql.raw(how)} ('epoch'::timestamptz + ${after.micros}::bigint * interval '1 microsecond', ${after.id})`;
+}
+
 /**
  * Returns the parcels with goods that are to be sent or held, the oldest first. With `all`, also returns parcels of which nothing
  * is left to be sent.
  */
 export async function listParcels(
-  { database, society }: Pick<Deps, 'database' | 'society'>,
+  deps: Pick<Deps, 'database' | 'society'>,
   { all }: { all: boolean },
 ): Promise<Parcel[]> {
-  const rows = await readOrders(database, withGoods(society, all));
-  const parcels = parcelsOf(society, rows);
-  if (all) return parcels;
-  return parcels
-    .map((parcel) => ({ ...parcel, goods: parcel.goods.filter(isWaiting) }))
-    .filter(({ goods }) => goods.length > 0);
+  if (all) return parcelsOf(deps.society, await readOrders(deps.database, withGoods(deps.society)));
+  const parcels: Parcel[] = [];
+  let after: ParcelCursor | null = null;
+  do {
+    const page: ParcelPage = await waitingParcels(deps, 'either', { most: MOST_READ, after });
+    parcels.push(...page.parcels);
+    after = page.next;
+  } while (after);
+  return parcels;
 }
 
 /** Returns a join's parcel with all its goods; null if the join paid for no goods. */
@@ -64,6 +163,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods' | 'hasLostBase'> {
   /** Null if an upgrade was not bought. */
   base: BaseFacts | null;
   uuid: string;
+  personId: number;
   intentId: string;
   paidAt: Date;
   name: string | null;
@@ -83,13 +183,11 @@ export function takenBackOf(database: Database, uuid: string): Promise<Selectabl
 }
 
 /**
- * SQL for whether a payment has goods. If `all` is false, only goods that were not sent yet count. The goods are looked for first, by
- * their index, and each payment by its own: PostgreSQL expects so many goods that it would otherwise read all payments.
+ * SQL for whether a payment has goods, sent or not. They are looked for first, by their index, and each payment by its own: PostgreSQL
+ * expects so many goods that it would otherwise read all payments.
  */
-function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
+function withGoods(society: Society): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
-  const isUnsent = sql`not exists (select from shipment
-    where shipment.intent_id = paid.intent_id and line = position - 1 and unshipped_at is null)`;
   // The first condition is that of the index.
   return sql<boolean>`payment.intent_id = any(array(
     select paid.intent_id from order_snapshot ordered, lateral (
@@ -98,12 +196,12 @@ function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
     where (goods is null or jsonb_path_exists(goods, '$[*] ? (@ != null)')) and exists (
       select from jsonb_array_elements(items) with ordinality as item (value, position)
       where case when goods is null then value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])
-        else goods ->> (position - 1)::int is not null end and ${all ? sql`true` : isUnsent})))`;
+        else goods ->> (position - 1)::int is not null end)))`;
 }
 
 async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`
-    select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
+    select session.uuid, coalesce(person.merged_into, session.person_id) as "personId", payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
       bought.standing, case when bought.type = 'membership_upgrade' then ${baseFacts('bought')} end as base,
       coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines, 'isDispute', is_dispute))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
@@ -133,6 +231,7 @@ function parcelsOf(society: Society, rows: readonly OrderRow[]): Parcel[] {
     if (goods.length === 0) continue;
     const parcel = parcels.get(row.uuid) ?? {
       uuid: row.uuid,
+      personId: row.personId,
       name: row.name,
       address: addressFrom(row.details, row.profile),
       paidAt: row.paidAt,

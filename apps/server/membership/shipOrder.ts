@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { Goods } from '#core/fulfilment.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { ByStaff } from '../platform/deps.ts';
@@ -17,12 +16,18 @@ export interface ShipRequest {
 
 export interface Shipped {
   /** The goods that this call recorded as sent. For {@link unshipOrder}: as no longer sent. */
-  goods: Goods[];
+  goods: Parcel['goods'];
   /**
    * The goods that the call was asked to change but did not change. If the caller listed no goods, it asked for all goods of the
    * join.
    */
-  others: Goods[];
+  others: Parcel['goods'];
+}
+
+/** Goods by their line in the order of a payment. */
+export interface GoodsLine {
+  intentId: string;
+  line: number;
 }
 
 /**
@@ -31,27 +36,61 @@ export interface Shipped {
  * concurrent calls record the goods only once.
  */
 export async function shipOrder(
-  deps: Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>,
+  deps: Shipping,
   uuid: string,
   { items, note }: ShipRequest & { note: string | null },
 ): Promise<Shipped> {
+  return ship(deps, uuid, {
+    choose: (parcel) => byProduct(parcel, items),
+    withHeld: items !== null,
+    noteOf: () => note,
+  });
+}
+
+/** Does what {@link shipOrder} does, of these lines alone; with `withHeld` also of those that are held. */
+export async function shipLines(
+  deps: Shipping,
+  uuid: string,
+  { lines, withHeld }: { lines: readonly (GoodsLine & { note: string | null })[]; withHeld: boolean },
+): Promise<Shipped> {
+  return ship(deps, uuid, {
+    choose: (parcel) => byLine(parcel, lines),
+    withHeld,
+    noteOf: (goods) => lines.find((each) => isLine(goods, each))!.note,
+  });
+}
+
+type Shipping = Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>;
+type GoodsOfParcel = Parcel['goods'][number];
+
+async function ship(
+  deps: Shipping,
+  uuid: string,
+  {
+    choose,
+    withHeld,
+    noteOf,
+  }: {
+    choose: (parcel: Parcel) => GoodsOfParcel[];
+    withHeld: boolean;
+    noteOf: (goods: GoodsOfParcel) => string | null;
+  },
+): Promise<Shipped> {
   return transaction(deps, async (trx) => {
-    const goods = chosen(await lockedParcel(deps, trx, uuid), items);
-    const toSend = goods.filter(
-      ({ state }) => state.is === 'open' || (state.is === 'held' && items !== null),
-    );
+    const goods = choose(await lockedParcel(deps, trx, uuid));
+    const toSend = goods.filter(({ state }) => state.is === 'open' || (state.is === 'held' && withHeld));
     if (toSend.length > 0)
       await trx
         .insertInto('shipment')
         .values(
-          toSend.map(({ intentId, line, productId, name }) => ({
+          toSend.map((each) => ({
             session_uuid: uuid,
-            intent_id: intentId,
-            line,
-            product_id: productId,
-            goods: name,
+            intent_id: each.intentId,
+            line: each.line,
+            product_id: each.productId,
+            goods: each.name,
             shipped_by: deps.actor,
-            note,
+            note: noteOf(each),
           })),
         )
         .execute();
@@ -63,13 +102,26 @@ export async function shipOrder(
  * Undoes the record that goods of a join were sent: the listed goods or, if none are listed, all. The shipment rows stay, with
  * the name of the staff member who undid them.
  */
-export async function unshipOrder(
-  deps: Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>,
+export async function unshipOrder(deps: Shipping, uuid: string, { items }: ShipRequest): Promise<Shipped> {
+  return unship(deps, uuid, (parcel) => byProduct(parcel, items));
+}
+
+/** Does what {@link unshipOrder} does, of these lines alone. */
+export async function unshipLines(
+  deps: Shipping,
   uuid: string,
-  { items }: ShipRequest,
+  lines: readonly GoodsLine[],
+): Promise<Shipped> {
+  return unship(deps, uuid, (parcel) => byLine(parcel, lines));
+}
+
+async function unship(
+  deps: Shipping,
+  uuid: string,
+  choose: (parcel: Parcel) => GoodsOfParcel[],
 ): Promise<Shipped> {
   return transaction(deps, async (trx) => {
-    const goods = chosen(await lockedParcel(deps, trx, uuid), items);
+    const goods = choose(await lockedParcel(deps, trx, uuid));
     const sent = goods.filter(({ state }) => state.is === 'sent');
     for (const { intentId, line } of sent)
       await trx
@@ -100,10 +152,21 @@ async function lockedParcel(
   return parcel;
 }
 
-function chosen({ uuid, goods }: Parcel, items: readonly number[] | null): Parcel['goods'] {
+function byProduct({ uuid, goods }: Parcel, items: readonly number[] | null): GoodsOfParcel[] {
   if (items === null) return goods;
   const unknown = items.filter((id) => !goods.some(({ productId }) => productId === id));
   if (unknown.length > 0)
     throw new NotShippable(`Join ${uuid} has nothing to send of product ${unknown.join(', ')}.`);
   return goods.filter(({ productId }) => items.includes(productId));
+}
+
+/** Whether goods are those of a line. */
+export function isLine(goods: GoodsLine, line: GoodsLine): boolean {
+  return goods.intentId === line.intentId && goods.line === line.line;
+}
+
+function byLine({ uuid, goods }: Parcel, lines: readonly GoodsLine[]): GoodsOfParcel[] {
+  const found = goods.filter((each) => lines.some((line) => isLine(each, line)));
+  if (found.length < lines.length) throw new NotShippable(`Join ${uuid} has nothing to send of such a line.`);
+  return found;
 }

@@ -187,6 +187,8 @@ export interface PaymentTable {
   dispute: Dispute | null;
   followed: Generated<number>;
   succeeded_at: NullableTimestamp;
+  /** Kept by triggers. Whether goods of it were not sent, whatever becomes of them. */
+  has_unsent_goods: Generated<boolean>;
   checked_at: Timestamp;
   looked_at: NullableTimestamp;
   seen_status: string | null;
