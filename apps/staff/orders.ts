@@ -1,16 +1,13 @@
 import { cleanText } from '#core/cleanText.ts';
-import { type Goods, goodsWords } from '#core/fulfilment.ts';
+import { addressLine, type Goods, goodsWords } from '#core/fulfilment.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf, takenBackOf } from '../server/membership/orders.ts';
+import { daysWaiting, NO_ADDRESS, packed, packingColumns } from '../server/membership/packingList.ts';
 import { type Shipped, shipOrder, unshipOrder } from '../server/membership/shipOrder.ts';
 import { askWhatWentBack } from '../server/paying/refunds/askWhatWentBack.ts';
 import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command, Misuse, requireThere } from './command.ts';
 import { day, print, printCsvLine, warn } from './print.ts';
-
-const DAY_MS = 86_400_000;
-const NO_ADDRESS = 'no address';
-const COLUMNS = ['name', 'address1', 'address2', 'city', 'state', 'zip', 'country', 'items', 'join', 'paid'];
 
 export const orderCommands = [
   command({
@@ -47,7 +44,7 @@ export const orderCommands = [
       if (!parcel) throw new Failed(`Join ${uuid} has paid for nothing that is sent.`);
       tellParcel(parcel, deps.now());
       const { address } = parcel;
-      print('to', address === null ? NO_ADDRESS : Object.values(address).filter(Boolean).join(', '));
+      print('to', address === null ? NO_ADDRESS : addressLine(address));
       for (const back of await takenBackOf(deps.database, uuid))
         print(
           `${back.goods}: said to be sent on ${day(back.shipped_at)} by ${back.shipped_by}, taken back on ${day(back.unshipped_at!)} by ${back.unshipped_by}`,
@@ -102,25 +99,19 @@ function tellParcel(parcel: Parcel, now: Date): void {
 }
 
 function printPackingList(parcels: readonly Parcel[]): void {
-  const lines = parcels.map(({ uuid, name, address, paidAt, goods }) => {
-    const {
-      address1 = NO_ADDRESS,
-      address2 = '',
-      city = '',
-      state = '',
-      zip = '',
-      country = '',
-    } = address ?? {};
-    const items = goods.filter(isOpen).map((each) => each.name);
-    return [name ?? '', address1, address2, city, state, zip, country, items.join('; '), uuid, day(paidAt)];
-  });
-  for (const line of [COLUMNS, ...lines]) printCsvLine(line);
+  printCsvLine([...packingColumns, 'join', 'paid']);
+  for (const parcel of parcels)
+    printCsvLine([
+      ...packed({ ...parcel, goods: parcel.goods.filter(isOpen) }),
+      parcel.uuid,
+      day(parcel.paidAt),
+    ]);
 }
 
 function isOpen({ state }: Goods): boolean {
   return state.is === 'open';
 }
 
-function waitingFor({ paidAt }: Parcel, now: Date): string {
-  return count(Math.max(0, Math.floor((now.getTime() - paidAt.getTime()) / DAY_MS)), 'day');
+function waitingFor(parcel: Parcel, now: Date): string {
+  return count(daysWaiting(parcel, now), 'day');
 }

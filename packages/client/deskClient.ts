@@ -1,5 +1,5 @@
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import type { DeskBody, DeskData, DeskParams, Shown } from '#contract/deskSchemas.ts';
+import type { DeskBody, DeskData, DeskParams, DeskQuery, Shown } from '#contract/deskSchemas.ts';
 import { filledIn } from '#contract/filledIn.ts';
 import type { Failure } from '#contract/schemas.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
@@ -9,9 +9,10 @@ import { ApiError } from './failures.ts';
 type Asked<Name extends DeskCallName> = (DeskParams<Name> extends Record<string, never>
   ? { params?: undefined }
   : { params: DeskParams<Name> }) &
+  (DeskQuery<Name> extends undefined ? { query?: undefined } : { query: DeskQuery<Name> }) &
   (DeskBody<Name> extends undefined ? { body?: undefined } : { body: DeskBody<Name> });
 
-/** What a call of the desk takes: its path parameters and its body, if it has any, and a signal that aborts it. */
+/** What a call of the desk takes: its path parameters, query and body, if it has any, and a signal that aborts it. */
 export type DeskArguments<Name extends DeskCallName> =
   Record<string, never> extends Asked<Name>
     ? [options?: Asked<Name> & { signal?: AbortSignal }]
@@ -32,12 +33,13 @@ export async function callDesk<Name extends DeskCallName>(
   ...[options]: DeskArguments<Name>
 ): Promise<DeskData<Name>> {
   const { method, path } = deskCalls[name];
-  const { params, body, signal } = (options ?? {}) as {
+  const { params, query, body, signal } = (options ?? {}) as {
     params?: Record<string, string>;
+    query?: Record<string, string>;
     body?: unknown;
     signal?: AbortSignal;
   };
-  const { status, answer } = await exchange(filledIn(path, params), { method, body, signal });
+  const { status, answer } = await exchange(addressOf(name, params, query), { method, body, signal });
   const given = (answer ?? { message: sentenceOfProxy(status) }) as
     | (Partial<Failure> & { shown?: Shown })
     | { data: unknown };
@@ -45,4 +47,14 @@ export async function callDesk<Name extends DeskCallName>(
   const { shown } = given as { shown?: Shown };
   if (shown) throw new Changed(path, { ...given, shown });
   throw new ApiError(path, status, given as Partial<Failure>);
+}
+
+/** Returns the address of a call, with its query. */
+export function addressOf(
+  name: DeskCallName,
+  params?: Record<string, string>,
+  query?: Record<string, string>,
+): string {
+  const path = filledIn(deskCalls[name].path, params);
+  return query ? `${path}?${new URLSearchParams(query)}` : path;
 }

@@ -3,7 +3,7 @@ import type { StaffRole } from '#core/staff.ts';
 /**
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
  * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
- * changes nothing: what is asked for does not belong in an address. The calls whose shapes are `action` are shown before they are done.
+ * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded. The calls whose shapes are `action` are shown before they are done.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -23,10 +23,14 @@ export const deskCalls = {
   setStaffRole: { method: 'POST', path: '/api/desk/staff/{id}/role', role: 'owner' },
   endStaffAccess: { method: 'POST', path: '/api/desk/staff/{id}/end', role: 'owner' },
   searchEvents: { method: 'POST', path: '/api/desk/events', role: 'owner', query: true },
+  getParcels: { method: 'GET', path: '/api/desk/parcels', role: 'staff' },
+  getPackingList: { method: 'GET', path: '/api/desk/parcels.csv', role: 'staff', file: true },
+  shipGoods: { method: 'POST', path: '/api/desk/parcels/ship', role: 'staff' },
+  unshipGoods: { method: 'POST', path: '/api/desk/parcels/unship', role: 'staff' },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,
-  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null; query?: true }
+  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null; query?: true; file?: true }
 >;
 
 export type DeskCallName = keyof typeof deskCalls;

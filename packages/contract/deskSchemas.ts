@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
+import { parcelSchemas } from './deskParcels.ts';
 import { peopleSchemas } from './deskPeople.ts';
 import type { done, shown } from './deskShapes.ts';
 import { signInSchemas } from './deskSignIn.ts';
@@ -14,8 +15,12 @@ export const deskSchemas = {
   ...signInSchemas,
   ...todaySchemas,
   ...peopleSchemas,
+  ...parcelSchemas,
   ...staffSchemas,
-} as const satisfies Record<DeskCallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
+} as const satisfies Record<
+  DeskCallName,
+  { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; data: z.ZodType }
+>;
 
 export type Shown = z.output<typeof shown>;
 /** The calls that are shown before they are done. */
@@ -35,3 +40,6 @@ export type DeskParams<Name extends DeskCallName> = Schemas[Name] extends {
 }
   ? z.output<P>
   : Record<string, never>;
+export type DeskQuery<Name extends DeskCallName> = Schemas[Name] extends { query: infer Q extends z.ZodType }
+  ? z.output<Q>
+  : undefined;

@@ -127,6 +127,11 @@ export interface Address {
   country: string;
 }
 
+/** Returns an address on one line. */
+export function addressLine(address: Address): string {
+  return Object.values(address).filter(Boolean).join(', ');
+}
+
 type Fields<Name extends string> = { [name in Name]?: string | null };
 
 /**

@@ -1,3 +1,4 @@
+import { addressOf } from '#client/deskClient.ts';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
 import { type DeskActionName, deskSchemas, type Shown } from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
@@ -22,7 +23,12 @@ export interface DeskAnswer {
 export interface DeskBrowser {
   call(
     name: DeskCallName,
-    options?: { params?: Record<string, string>; body?: object; headers?: Record<string, string> },
+    options?: {
+      params?: Record<string, string>;
+      query?: Record<string, string>;
+      body?: object;
+      headers?: Record<string, string>;
+    },
   ): Promise<DeskAnswer>;
   /** Does an action as it is shown now. Returns the answer of the trial if that is refused. */
   act(
@@ -73,9 +79,9 @@ function browserAt(url: string): DeskBrowser {
       if (trial.status !== 200) return trial;
       return browser.call(name, { params, body: { ...body, seen: trial.data.seen } });
     },
-    async call(name, { params = {}, body, headers = {} } = {}) {
-      const { method, path } = deskCalls[name];
-      const response = await fetch(url + path.replace(/\{(\w+)\}/g, (_, key: string) => params[key] ?? ''), {
+    async call(name, { params = {}, query, body, headers = {} } = {}) {
+      const { method } = deskCalls[name];
+      const response = await fetch(url + addressOf(name, params, query), {
         method,
         headers: {
           cookie,
@@ -90,8 +96,13 @@ function browserAt(url: string): DeskBrowser {
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
-      const answer = (await response.json()) as { data?: unknown; message?: string; shown?: Shown };
-      (response.ok ? success(deskSchemas[name].data) : changedFailure).parse(answer);
+      const isFile = response.ok && 'file' in deskCalls[name];
+      const answer = (isFile ? { data: await response.text() } : await response.json()) as {
+        data?: unknown;
+        message?: string;
+        shown?: Shown;
+      };
+      if (!isFile) (response.ok ? success(deskSchemas[name].data) : changedFailure).parse(answer);
       return {
         status: response.status,
         headers: response.headers,

@@ -28,6 +28,7 @@ export function Header() {
             Today
           </NavLink>
           <NavLink to="/people">People</NavLink>
+          <NavLink to="/parcels">Parcels</NavLink>
         </nav>
         {/* Not one element for both: it would move when the name comes. */}
         {who ? (

@@ -3,6 +3,8 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
+import { loadParcels } from '../screens/parcels/loadParcels.ts';
+import { Parcels } from '../screens/parcels/Parcels.tsx';
 import { Passkeys } from '../screens/passkeys/Passkeys.tsx';
 import { People } from '../screens/people/People.tsx';
 import { searchPeople } from '../screens/people/searchPeople.ts';
@@ -48,6 +50,7 @@ const routes: RouteObject[] = [
               { path: 'hubspot', Component: Hubspot },
             ],
           },
+          { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
           { path: '/staff', loader: loadStaff, Component: Staff },
           { path: '/passkeys', Component: Passkeys },
           { path: '*', Component: () => <Gone what="page" /> },

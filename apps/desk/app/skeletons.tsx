@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { ParcelsSkeleton } from '../screens/parcels/ParcelsSkeleton.tsx';
 import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
 import { PersonSkeleton } from '../screens/person/PersonSkeleton.tsx';
 import { StaffSkeleton } from '../screens/staff/StaffSkeleton.tsx';
@@ -10,6 +11,7 @@ const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 export function skeletonAt(path: string, from: string | null): ReactElement | null {
   if (path === '/') return <TodaySkeleton />;
   if (path === '/people') return <PeopleSkeleton />;
+  if (path.startsWith('/parcels')) return from?.startsWith('/parcels') ? null : <ParcelsSkeleton />;
   if (path === '/staff') return <StaffSkeleton />;
   const person = personIn(path);
   // The tabs of a person need nothing that is not there.

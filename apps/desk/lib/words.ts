@@ -17,6 +17,11 @@ export const queueWords: Record<Today['queues'][number]['name'], string> = {
   differences: 'Money that differs',
 };
 
+/** The pages of the queues that have one. */
+export const queueAddresses: Partial<Record<Today['queues'][number]['name'], string>> = {
+  parcels: '/parcels',
+};
+
 export const providerWords: Record<Today['providers'][number]['name'], string> = {
   stripe: 'Stripe',
   hubspot: 'HubSpot',

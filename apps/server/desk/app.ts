@@ -6,6 +6,7 @@ import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import type { Deps } from './deps.ts';
 import { servePages } from './pages.ts';
+import { parcelRoutes } from './parcelRoutes.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 import { NO_STAFF } from './staff.ts';
@@ -45,6 +46,7 @@ export function buildDesk(
   signInRoutes(app, deps);
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
+  parcelRoutes(app, deps);
   staffRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;

@@ -1,7 +1,14 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
+import {
+  type DeskBody,
+  type DeskData,
+  type DeskParams,
+  type DeskQuery,
+  deskSchemas,
+} from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
 import { plainLines } from '#core/cleanText.ts';
@@ -21,32 +28,51 @@ export interface DeskContext<Name extends DeskCallName> {
   /** Who calls; null only for calls that need no session. */
   staff: (typeof deskCalls)[Name]['role'] extends null ? Staff | null : Staff;
   params: DeskParams<Name>;
+  query: DeskQuery<Name>;
   body: DeskBody<Name>;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
+/** A file that staff download. It is sent piece by piece. */
+export interface DeskFile {
+  name: string;
+  pieces: AsyncIterable<string>;
+}
+
+type Answered<Name extends DeskCallName> = (typeof deskCalls)[Name] extends { file: true }
+  ? DeskFile
+  : DeskData<Name>;
+
 /**
  * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
- * origin. Records what staff do or may not do, but for trials, and cleans every answer. `subject` says what it is about.
+ * origin. Records what staff do or may not do and the files that they take, but not trials, and cleans every answer. `subject` says what
+ * it is about. What a file's handler returns is sent as it is.
  */
 export function serveDesk<Name extends DeskCallName>(
   app: FastifyInstance,
   deps: Deps & { deskUrl: string },
   name: Name,
-  handler: (context: DeskContext<Name>) => Promise<DeskData<Name>> | DeskData<Name>,
+  handler: (context: DeskContext<Name>) => Promise<Answered<Name>> | Answered<Name>,
   subject?: (context: DeskContext<Name>) => string,
 ): void {
   const { method, path, role } = deskCalls[name];
-  const isAction = method === 'POST' && !('query' in deskCalls[name]);
-  const shape = deskSchemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
+  const isFile = 'file' in deskCalls[name];
+  const isAction = isFile || (method === 'POST' && !('query' in deskCalls[name]));
+  const shape = deskSchemas[name] as {
+    params?: ZodType;
+    query?: ZodType;
+    body?: ZodType;
+    data: ZodType;
+  };
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     schema: {
       ...(shape.params ? { params: shape.params } : {}),
+      ...(shape.query ? { querystring: shape.query } : {}),
       ...(shape.body ? { body: shape.body } : {}),
-      response: { 200: success(shape.data), ...failures, 409: changedFailure },
+      response: { ...(isFile ? {} : { 200: success(shape.data) }), ...failures, 409: changedFailure },
     },
     // Before the body is read: a stranger's is not looked at.
     onRequest: async (request) => {
@@ -61,14 +87,15 @@ export function serveDesk<Name extends DeskCallName>(
       throw new Refusal(403, NOT_YOURS);
     },
     handler: async (request, reply) => {
-      const { staff, params, body } = request;
-      const context = { staff, params, body, request, reply } as DeskContext<Name>;
+      const { staff, params, query, body } = request;
+      const context = { staff, params, query, body, request, reply } as DeskContext<Name>;
       const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
       const note = (outcome: 'done' | 'refused' | 'failed') =>
         noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
       try {
         const data = await handler(context);
         if (isRecorded) await note('done');
+        if (isFile) return sendFile(reply, data as DeskFile);
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
         if (isRecorded) await note(error instanceof Refusal ? 'refused' : 'failed');
@@ -76,6 +103,18 @@ export function serveDesk<Name extends DeskCallName>(
       }
     },
   });
+}
+
+/** Sends a CSV file. It begins with a byte order mark, by which Excel reads its letters rightly. */
+function sendFile(reply: FastifyReply, { name, pieces }: DeskFile): FastifyReply {
+  async function* marked() {
+    yield '\ufeff';
+    yield* pieces;
+  }
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(marked(), { objectMode: false }));
 }
 
 /** Returns an answer without the characters that change how the text around them looks: names and the like are from outside. */

@@ -152,6 +152,21 @@ export async function parcelsOfJoins(
   return parcelsOf(society, await readOrders(database, sql`payment.session_uuid = any(${joins}::uuid[])`));
 }
 
+/** Returns the parcels of the joins of these payments. */
+export async function parcelsOfPayments(
+  deps: Pick<Deps, 'database' | 'society'>,
+  intents: readonly string[],
+): Promise<Parcel[]> {
+  const { rows } = await sql<{ uuid: string }>`
+    select distinct session_uuid as uuid from payment where intent_id = any(${[...new Set(intents)]})`.execute(
+    deps.database,
+  );
+  return parcelsOfJoins(
+    deps,
+    rows.map(({ uuid }) => uuid),
+  );
+}
+
 /** Whether these goods still have to be sent, or are held until staff decide. */
 export function isWaiting({ state }: Goods): boolean {
   return state.is === 'open' || state.is === 'held';

@@ -1,5 +1,6 @@
-import { NavLink, Outlet, useLoaderData } from 'react-router';
+import { Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
+import { Tabs } from '../../components/Tabs.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 
@@ -29,13 +30,13 @@ export function Person() {
           </ul>
         </section>
       )}
-      <nav className={styles.tabs} aria-label={name}>
-        {tabs.map(([path, word]) => (
-          <NavLink key={path} to={`/people/${person.id}${path && `/${path}`}`} end preventScrollReset>
-            {word}
-          </NavLink>
-        ))}
-      </nav>
+      <Tabs
+        label={name}
+        tabs={tabs.map(([path, word]) => ({
+          to: `/people/${person.id}${path && `/${path}`}`,
+          name: word,
+        }))}
+      />
       <Outlet key={person.id} context={person} />
     </>
   );

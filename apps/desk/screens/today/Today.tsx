@@ -11,7 +11,7 @@ import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
 import { useLoaded } from '../../lib/useLoaded.ts';
-import { counted, providerWords, queueWords } from '../../lib/words.ts';
+import { counted, providerWords, queueAddresses, queueWords } from '../../lib/words.ts';
 import styles from './Today.module.css';
 
 type Data = DeskData<'getToday'>;
@@ -33,7 +33,11 @@ export function Today() {
             {waiting.map(({ name, count, oldest }) => (
               <li key={name}>
                 <span className={styles.count}>{count < MOST_COUNTED ? count : '1,000+'}</span>
-                <span>{queueWords[name]}</span>
+                {queueAddresses[name] ? (
+                  <Link to={queueAddresses[name]}>{queueWords[name]}</Link>
+                ) : (
+                  <span>{queueWords[name]}</span>
+                )}
                 {oldest && (
                   <small>
                     oldest from <Time at={oldest} day />

@@ -18,6 +18,7 @@ import { type Client, startTestServer, type TestServer } from '../../../../tests
 import { catchUpOnEvents } from '../../books/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
 import { syncContacts } from '../../crm/syncContacts.ts';
+import { parcelRow, parcelsAt } from '../../desk/parcels.ts';
 import { readToday } from '../../desk/today.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
@@ -31,6 +32,7 @@ import {
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { tellOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
+import { shipLines, unshipLines } from '../../membership/shipOrder.ts';
 import { refusalsOf } from '../../people/privacy/underWay.ts';
 import { showPerson } from '../../people/showPerson.ts';
 import { readFigures } from '../../running/gauges.ts';
@@ -317,6 +319,34 @@ test('the statements with which staff decide on transcripts read by index, and s
     await reviewTranscripts(server.deps, uuid, { review: 'accepted' });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements with which parcels are listed and sent read by index', async () => {
+  const sent: string[] = [];
+  const statements = await statementsOf(async () => {
+    for (const tab of ['to-send', 'held', 'sent'] as const) {
+      const { next } = await parcelsAt(server.deps, tab, { most: 2, after: null });
+      await parcelsAt(server.deps, tab, { most: 2, after: next ?? { micros: '1', id: '1' } });
+    }
+    const { parcels } = await parcelsAt(server.deps, 'to-send', { most: 200, after: null });
+    assert.equal(parcels.length, 200);
+    for (const parcel of parcels.slice(0, 2)) {
+      assert.equal(parcelRow(server.deps, parcel).goods[0]!.name, 'Honor Cord');
+      const deps = { ...server.deps, actor: 'Staff' };
+      const lines = parcel.goods.map((each) => ({ ...each, note: null }));
+      await shipLines(deps, parcel.uuid, { lines, withHeld: false });
+      sent.push(parcel.uuid);
+    }
+    await unshipLines(
+      { ...server.deps, actor: 'Staff' },
+      sent[0]!,
+      (await parcelsAt(server.deps, 'sent', { most: 2, after: null })).parcels.find(
+        ({ uuid }) => uuid === sent[0],
+      )!.goods,
+    );
+  });
+  assert.ok(statements.length >= 8, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
 });
 

@@ -1,0 +1,4 @@
+/** How much the desk takes at once. The browser loads this file, so it imports no schema library. */
+
+/** How many goods can be marked as sent. */
+export const MOST_MARKED = 200;
