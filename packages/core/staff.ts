@@ -2,11 +2,11 @@
 export const staffRoles = ['staff', 'finance', 'owner'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
-/** What a role may do. */
+/** What a role may do, as the end of a sentence: "Finance may …". */
 export const roleWords: Record<StaffRole, string> = {
-  staff: 'reads, decides, corrects, sends, ships and invites.',
-  finance: 'may do what staff may, moves money and reads the ledger.',
-  owner: 'may do all, and says who is among the staff.',
+  staff: 'read, decide, correct, send, ship and invite.',
+  finance: 'do what staff may, move money and read the ledger.',
+  owner: 'do everything, and say who is among the staff.',
 };
 
 /** Whether a role has the rights of `least`. */

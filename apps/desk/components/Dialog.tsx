@@ -44,6 +44,11 @@ export function Dialog({
   );
 }
 
+/** The fields of a form in a dialog. */
+export function DialogFields({ children }: { children: ReactNode }) {
+  return <div className={styles.fields}>{children}</div>;
+}
+
 /** The buttons at the end of a dialog. A key that is still held from opening it presses none of them. */
 export function DialogButtons({ children }: { children: ReactNode }) {
   return (

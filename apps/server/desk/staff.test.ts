@@ -30,7 +30,7 @@ test('an owner invites somebody, whose link is told once and signs them in', asy
     body: { id: null, name: ' Kim  Desk ', email: 'kim@example.com', role: 'finance', trial: true },
   });
   assert.deepEqual(trial.data.lines, [
-    'Kim Desk gets the role finance: may do what staff may, moves money and reads the ledger.',
+    'Kim Desk gets the role finance, and may do what staff may, move money and read the ledger.',
     'The link signs one browser in, once, within 24 hours. It is shown once.',
   ]);
   assert.equal(await listed('Kim Desk'), undefined);

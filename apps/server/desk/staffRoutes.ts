@@ -41,7 +41,7 @@ export function staffRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string
       if (former && !former.endedAt) throw new Failed(`${name} is among the staff already.`);
       const lines = [
         ...(former ? [`The access of ${name} had ended. It begins again.`] : []),
-        `${name} ${body.id === null ? 'gets the role' : 'has the role'} ${role}: ${roleWords[role]}`,
+        `${name} ${body.id === null ? 'gets the role' : 'has the role'} ${role}, and may ${roleWords[role]}`,
         `The link signs one browser in, once, within ${LINK_HOURS} hours. It is shown once.`,
       ];
       return { lines, verb: 'Make the link', seen: { name, email, role, beginsAgain: former !== undefined } };
@@ -62,7 +62,7 @@ export function staffRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string
         if (staff.role === role) throw new Failed(`${staff.name} has the role ${role} already.`);
         if (staff.role === 'owner') await requireOtherOwner(deps.database, staff);
         return {
-          lines: [`${staff.name}: ${staff.role} → ${role}`, `The role ${role} ${roleWords[role]}`],
+          lines: [`${staff.name}: ${staff.role} → ${role}`, `They may ${roleWords[role]}`],
           verb: 'Change role',
           seen: staff.role,
         };

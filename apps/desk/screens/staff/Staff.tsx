@@ -97,27 +97,36 @@ function Members({ staff, onOpen }: { staff: Member[]; onOpen: (open: Open) => v
               )}
             </td>
             <td>
-              {member.endedAt ? '' : member.passkeys === 0 ? 'none' : counted(member.passkeys, 'passkey')}
+              {member.endedAt
+                ? ''
+                : member.passkeys === 0
+                  ? 'no passkey'
+                  : counted(member.passkeys, 'passkey')}
             </td>
-            <td>{member.lastSeenAt ? <Time at={member.lastSeenAt} /> : 'never'}</td>
-            <td className={styles.actions}>
-              {!member.endedAt &&
-                (
-                  [
-                    ['role', 'Change role'],
-                    ['link', 'New sign-in link'],
-                    ['end', 'End access'],
-                  ] as const
-                ).map(([what, name]) => (
-                  <Button
-                    key={what}
-                    variant="plain"
-                    aria-describedby={`staff-${member.id}`}
-                    onClick={() => onOpen({ what, member })}
-                  >
-                    {name}
-                  </Button>
-                ))}
+            <td>
+              <span className={styles.narrow}>Last seen: </span>
+              {member.lastSeenAt ? <Time at={member.lastSeenAt} /> : 'never'}
+            </td>
+            <td>
+              <div className={styles.actions}>
+                {!member.endedAt &&
+                  (
+                    [
+                      ['role', 'Change role'],
+                      ['link', 'New sign-in link'],
+                      ['end', 'End access'],
+                    ] as const
+                  ).map(([what, name]) => (
+                    <Button
+                      key={what}
+                      variant="plain"
+                      aria-describedby={`staff-${member.id}`}
+                      onClick={() => onOpen({ what, member })}
+                    >
+                      {name}
+                    </Button>
+                  ))}
+              </div>
             </td>
           </tr>
         ))}

@@ -6,10 +6,9 @@ import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { SelectField } from '#ui/SelectField.tsx';
-import { Stack } from '#ui/Text.tsx';
 import { useForm } from '#ui/useForm.ts';
 import { ActionDialog } from '../../components/ActionDialog.tsx';
-import { Dialog, DialogButtons } from '../../components/Dialog.tsx';
+import { Dialog, DialogButtons, DialogFields } from '../../components/Dialog.tsx';
 import type { Staff } from './loadStaff.ts';
 
 interface Invited {
@@ -52,7 +51,7 @@ export function Invite({
   return (
     <Dialog title="Invite" onClose={onClose}>
       <Form onSubmit={goOn}>
-        <Stack>
+        <DialogFields>
           <TextField
             id="name"
             label="Name"
@@ -73,7 +72,7 @@ export function Invite({
             onChange={({ target }) => change({ email: target.value })}
           />
           <RoleField role={values.role} onChange={(role) => change({ role })} />
-        </Stack>
+        </DialogFields>
         <DialogButtons>
           <Button variant="second" slim onClick={onClose}>
             Cancel
@@ -116,7 +115,7 @@ function RoleField({
     <SelectField
       id="role"
       label="Role"
-      hint={`Whoever has it ${roleWords[role]}`}
+      hint={`They may ${roleWords[role]}`}
       options={roles.filter(({ value }) => value !== not)}
       value={role}
       onChange={({ target }) => onChange(target.value as StaffRole)}
