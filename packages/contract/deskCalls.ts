@@ -27,6 +27,9 @@ export const deskCalls = {
   getPackingList: { method: 'GET', path: '/api/desk/parcels.csv', role: 'staff', file: true },
   shipGoods: { method: 'POST', path: '/api/desk/parcels/ship', role: 'staff' },
   unshipGoods: { method: 'POST', path: '/api/desk/parcels/unship', role: 'staff' },
+  getNumbers: { method: 'GET', path: '/api/desk/numbers', role: 'staff' },
+  getNumbersFile: { method: 'GET', path: '/api/desk/numbers.csv', role: 'staff', file: true },
+  getEventsFile: { method: 'GET', path: '/api/desk/events.csv', role: 'owner', file: true },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
+import { numbersSchemas } from './deskNumbers.ts';
 import { parcelSchemas } from './deskParcels.ts';
 import { peopleSchemas } from './deskPeople.ts';
 import type { done, shown } from './deskShapes.ts';
@@ -17,6 +18,7 @@ export const deskSchemas = {
   ...peopleSchemas,
   ...parcelSchemas,
   ...staffSchemas,
+  ...numbersSchemas,
 } as const satisfies Record<
   DeskCallName,
   { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; data: z.ZodType }

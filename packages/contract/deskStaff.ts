@@ -59,4 +59,5 @@ export const staffSchemas = {
       next: z.string().nullable(),
     }),
   },
+  getEventsFile: { query: eventFilter, data: z.string() },
 } as const;

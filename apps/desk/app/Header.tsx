@@ -27,8 +27,8 @@ export function Header() {
           <NavLink to="/" end>
             Today
           </NavLink>
-          <NavLink to="/people">People</NavLink>
           <NavLink to="/parcels">Parcels</NavLink>
+          <NavLink to="/numbers">Numbers</NavLink>
         </nav>
         {/* Not one element for both: it would move when the name comes. */}
         {who ? (

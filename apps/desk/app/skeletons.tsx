@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { NumbersSkeleton } from '../screens/numbers/NumbersSkeleton.tsx';
 import { ParcelsSkeleton } from '../screens/parcels/ParcelsSkeleton.tsx';
 import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
 import { PersonSkeleton } from '../screens/person/PersonSkeleton.tsx';
@@ -12,6 +13,7 @@ export function skeletonAt(path: string, from: string | null): ReactElement | nu
   if (path === '/') return <TodaySkeleton />;
   if (path === '/people') return <PeopleSkeleton />;
   if (path.startsWith('/parcels')) return from?.startsWith('/parcels') ? null : <ParcelsSkeleton />;
+  if (path === '/numbers') return <NumbersSkeleton />;
   if (path === '/staff') return <StaffSkeleton />;
   const person = personIn(path);
   // The tabs of a person need nothing that is not there.

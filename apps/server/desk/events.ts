@@ -31,14 +31,17 @@ export interface EventFilter {
   day?: string | undefined;
 }
 
+/** What a member of staff did, about anything. */
+export type EventListed = EventShown & { id: string; subject: string | null };
+
 /** Returns what staff did, the latest first, from an id on downwards. `more`: there are earlier ones. */
 export async function searchEvents(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   { name, action, day }: EventFilter,
   { most, before }: { most: number; before: string | null },
-): Promise<{ rows: (EventShown & { id: string; subject: string | null })[]; more: boolean }> {
+): Promise<{ rows: EventListed[]; more: boolean }> {
   const zone = society.society.timeZone;
-  const { rows } = await sql<EventShown & { id: string; subject: string | null }>`
+  const { rows } = await sql<EventListed>`
     select id::text, at, name, action, subject, outcome from staff_event
     where (${before}::bigint is null or staff_event.id < ${before}::bigint)
       and (${name ?? null}::text is null or name = ${name ?? null})

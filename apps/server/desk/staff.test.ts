@@ -157,4 +157,9 @@ test('what staff did is listed by person, action and day, the latest first', asy
     Array.from({ length: 120 }, (_, index) => 120 - index),
   );
   assert.equal((await owner.call('searchEvents', { body: { next: 'nonsense' } })).status, 400);
+  const { data: file } = await owner.call('getEventsFile', { query: { name: 'Busy Bee', day } });
+  assert.equal(
+    file.replace(/\r\n\S+?Z,/g, '\r\n'),
+    'when,who,what,about,outcome\r\nBusy Bee,Sign out,,done\r\nBusy Bee,Get staff,,refused\r\nBusy Bee,Enter,,done\r\n',
+  );
 });

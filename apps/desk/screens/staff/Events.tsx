@@ -1,7 +1,8 @@
 import { Form, Link } from 'react-router';
+import { addressOf } from '#client/deskClient.ts';
 import { deskCalls } from '#contract/deskCalls.ts';
 import { callWords } from '#core/staff.ts';
-import { Button } from '#ui/Button.tsx';
+import { Button, buttonClass } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { SelectField } from '#ui/SelectField.tsx';
 import { ShowMore } from '../../components/ShowMore.tsx';
@@ -45,9 +46,18 @@ export function Events({ data }: { data: StaffData }) {
           options={actions}
         />
         <TextField id="event-day" name="day" label="Day" type="date" defaultValue={filter.day ?? ''} />
-        <Button slim variant="second" type="submit">
-          Show
-        </Button>
+        <div className={styles.buttons}>
+          <Button slim variant="second" type="submit">
+            Show
+          </Button>
+          <a
+            className={buttonClass({ variant: 'plain' })}
+            href={addressOf('getEventsFile', {}, filter as Record<string, string>)}
+            download
+          >
+            Download CSV
+          </a>
+        </div>
       </Form>
       {list.rows.length === 0 ? (
         <p>Staff have done nothing of this.</p>

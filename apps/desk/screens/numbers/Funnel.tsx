@@ -1,0 +1,115 @@
+import { addressOf } from '#client/deskClient.ts';
+import { type Funnel as Counts, type FunnelStep, funnelSteps, stepBefore } from '#core/funnel.ts';
+import { buttonClass } from '#ui/Button.tsx';
+import table from '../../components/Table.module.css';
+import type { Asked, Numbers } from './loadNumbers.ts';
+import styles from './Numbers.module.css';
+import { wordsOfDay } from './periods.ts';
+
+const stepWords: Record<FunnelStep, string> = {
+  invited: 'Invited',
+  started: 'Started',
+  details: 'Details',
+  membership: 'Membership',
+  paid: 'Paid',
+  upgraded: 'Upgraded',
+  proofAccepted: 'Proof accepted',
+};
+
+/** What has no programme, school or campaign. */
+const noKey: Record<Asked['by'], string> = {
+  day: '',
+  programme: 'Chosen when joining',
+  school: 'Not known',
+  campaign: 'No campaign',
+};
+
+/** How far people came: of the whole period, and by day, programme, school or campaign. */
+export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numbers: Numbers }) {
+  return (
+    <>
+      <table className={`${table.table} ${styles.funnel}`}>
+        <caption className="sr">The whole period</caption>
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col" className={table.money}>
+              Number
+            </th>
+            <th scope="col" className={table.money}>
+              Of the step before
+            </th>
+            <td className={styles.barCell} />
+          </tr>
+        </thead>
+        <tbody>
+          {funnelSteps.map((step) => (
+            <tr key={step}>
+              <th scope="row">{stepWords[step]}</th>
+              <td className={table.money}>{total[step].toLocaleString('en-US')}</td>
+              <td className={table.money}>{shareOf(total, step)}</td>
+              <td className={styles.barCell}>
+                <progress
+                  aria-hidden
+                  max={Math.max(1, ...funnelSteps.map((each) => total[each]))}
+                  value={total[step]}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className={styles.note}>
+        Joins that began in this period, by how far they have come until now. Invited are the codes that were
+        made in it{asked.by === 'school' && '; personal codes belong to no school'}.
+      </p>
+      <p>
+        <a
+          className={buttonClass({ variant: 'plain' })}
+          href={addressOf('getNumbersFile', {}, asked)}
+          download
+        >
+          Download CSV
+        </a>
+      </p>
+      <div className={styles.scroll}>
+        <table className={table.table}>
+          <caption>By {asked.by}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{asked.by.charAt(0).toUpperCase() + asked.by.slice(1)}</th>
+              {funnelSteps.map((step) => (
+                <th key={step} scope="col" className={table.money}>
+                  {stepWords[step]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows
+              .filter((row) => funnelSteps.some((step) => row[step] > 0))
+              .map((row) => (
+                <tr key={row.key}>
+                  <th scope="row">
+                    {row.key === null ? noKey[asked.by] : asked.by === 'day' ? wordsOfDay(row.key) : row.key}
+                  </th>
+                  {funnelSteps.map((step) => (
+                    <td key={step} className={table.money}>
+                      {row[step].toLocaleString('en-US')}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+/** Returns which share of the step before has come to a step, in percent. */
+function shareOf(counts: Counts, step: FunnelStep): string {
+  const before = stepBefore[step];
+  if (before === null || counts[before] === 0) return '';
+  return `${Math.round((counts[step] / counts[before]) * 100)} %`;
+}

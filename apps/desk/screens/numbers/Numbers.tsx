@@ -1,0 +1,72 @@
+import { Form, Link, useLoaderData } from 'react-router';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { PageHeading } from '#ui/PageHeading.tsx';
+import { SelectField } from '#ui/SelectField.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useMe } from '../../lib/me.ts';
+import { Funnel } from './Funnel.tsx';
+import { JoinsPicture } from './JoinsPicture.tsx';
+import type { Asked, NumbersData } from './loadNumbers.ts';
+import styles from './Numbers.module.css';
+import { lastMonth, thisMonth, thisYear, today } from './periods.ts';
+
+const keys = [
+  { value: 'day', label: 'day' },
+  { value: 'programme', label: 'programme' },
+  { value: 'school', label: 'school' },
+  { value: 'campaign', label: 'campaign' },
+];
+
+/** How many joined in a period, and where the others stopped. */
+export function Numbers() {
+  const { asked, numbers } = useLoaderData() as NumbersData;
+  const isEmpty = numbers.total.started === 0;
+  return (
+    <>
+      <PageHeading title="Numbers" />
+      <Period asked={asked} />
+      <Section title="Joins">
+        {isEmpty ? (
+          <p>No joins began in this period.</p>
+        ) : (
+          <JoinsPicture period={asked} days={numbers.days} />
+        )}
+      </Section>
+      {(!isEmpty || numbers.total.invited > 0) && (
+        <Section title="Funnel">
+          <Funnel asked={asked} numbers={numbers} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Period({ asked }: { asked: Asked }) {
+  const { timeZone } = useMe();
+  const day = today(timeZone);
+  const periods = [
+    ['This month', thisMonth(day)],
+    ['Last month', lastMonth(day)],
+    ['This year', thisYear(day)],
+  ] as const;
+  return (
+    <>
+      <p className={styles.periods}>
+        {periods.map(([name, { from, to }]) => (
+          <Link key={name} to={`?${new URLSearchParams({ from, to, by: asked.by })}`} preventScrollReset>
+            {name}
+          </Link>
+        ))}
+      </p>
+      <Form className={styles.period} preventScrollReset key={JSON.stringify(asked)}>
+        <TextField id="from" name="from" label="From" type="date" required defaultValue={asked.from} />
+        <TextField id="to" name="to" label="To" type="date" required defaultValue={asked.to} />
+        <SelectField id="by" name="by" label="By" options={keys} defaultValue={asked.by} />
+        <Button slim variant="second" type="submit">
+          Show
+        </Button>
+      </Form>
+    </>
+  );
+}
