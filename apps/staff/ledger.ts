@@ -1,24 +1,11 @@
 import type { LedgerSum } from '#core/ledger.ts';
-import { displayPrice, toPrice } from '#core/money.ts';
+import { displayPrice } from '#core/money.ts';
+import { ledgerCells, ledgerColumns } from '../server/books/ledgerFile.ts';
 import { type LedgerRow, readLedger } from '../server/books/readLedger.ts';
 import { command, Misuse } from './command.ts';
-import { day, print, printCsvLine, warn, warnAll } from './print.ts';
+import { print, printCsvLine, warn, warnAll } from './print.ts';
 
 const DAY_MS = 86_400_000;
-
-const COLUMNS = [
-  'date',
-  'type',
-  'kind',
-  'join',
-  'payment intent',
-  'product',
-  'gross',
-  'fee',
-  'net',
-  'payout',
-  'balance transaction',
-];
 
 export const ledgerCommands = [
   command({
@@ -33,7 +20,7 @@ export const ledgerCommands = [
         from: new Date(from),
         until: new Date(Date.parse(to) + DAY_MS),
       });
-      if (csv) for (const line of [COLUMNS, ...rows.map(cellsOf)]) printCsvLine(line);
+      if (csv) for (const line of [ledgerColumns, ...rows.map(cellsOf)]) printCsvLine(line);
       else for (const row of rows) print(...cellsOf(row));
       const beside = csv ? warn : print;
       for (const total of totals) beside(`${total.kind}: ${told(total)}`);
@@ -49,21 +36,7 @@ export const ledgerCommands = [
   }),
 ];
 
-function cellsOf(row: LedgerRow): string[] {
-  return [
-    day(row.at),
-    row.category,
-    row.kind,
-    row.join ?? '',
-    row.intentId ?? '',
-    row.product,
-    amount(row.grossCents),
-    amount(row.feeCents),
-    amount(net(row)),
-    row.payoutId ?? '',
-    row.movementId,
-  ];
-}
+const cellsOf = (row: LedgerRow) => ledgerCells(row, (uuid) => uuid);
 
 function told(sum: LedgerSum): string {
   return `${signed(sum.grossCents)} gross, ${signed(sum.feeCents)} fee, ${signed(net(sum))} net`;
@@ -71,11 +44,6 @@ function told(sum: LedgerSum): string {
 
 function net({ grossCents, feeCents }: Pick<LedgerSum, 'grossCents' | 'feeCents'>): number {
   return grossCents - feeCents;
-}
-
-/** Formats cents as dollars in a form that spreadsheets parse as a number: -65.00. */
-function amount(cents: number): string {
-  return `${cents < 0 ? '-' : ''}${toPrice(Math.abs(cents))}`;
 }
 
 function signed(cents: number): string {

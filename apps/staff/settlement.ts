@@ -1,3 +1,4 @@
+import { differenceSentence } from '#core/differenceSentence.ts';
 import { displayPrice } from '#core/money.ts';
 import { lastReconciliations, type Reconciliation, reconcileNow } from '../server/books/reconcile.ts';
 import { settleJoin, settleMissing, settlePayment } from '../server/books/settle.ts';
@@ -6,7 +7,6 @@ import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command, Misuse, noJoin } from './command.ts';
 import { minute, print, printAll } from './print.ts';
-import { differenceSentence } from './sentences/differences.ts';
 import { failureSentence } from './sentences/failures.ts';
 import { commandOf } from './sentences/remedies.ts';
 

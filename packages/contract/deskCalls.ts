@@ -29,6 +29,10 @@ export const deskCalls = {
   unshipGoods: { method: 'POST', path: '/api/desk/parcels/unship', role: 'staff' },
   getNumbers: { method: 'GET', path: '/api/desk/numbers', role: 'staff' },
   getNumbersFile: { method: 'GET', path: '/api/desk/numbers.csv', role: 'staff', file: true },
+  getLedger: { method: 'GET', path: '/api/desk/ledger', role: 'finance' },
+  readLedger: { method: 'POST', path: '/api/desk/ledger', role: 'finance' },
+  getLedgerFile: { method: 'GET', path: '/api/desk/ledger.csv', role: 'finance', file: true },
+  getReconciliations: { method: 'GET', path: '/api/desk/reconciliations', role: 'finance' },
   getEventsFile: { method: 'GET', path: '/api/desk/events.csv', role: 'owner', file: true },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<

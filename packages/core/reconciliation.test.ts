@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { commandOf } from '../../apps/staff/sentences/remedies.ts';
+import { differenceSentence } from './differenceSentence.ts';
 import { ABANDONED_MINUTES, differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { differenceSentence } from '#core/differenceSentence.ts';
 import { reconcile } from '../../apps/server/books/reconcile.ts';
-import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { sumByHand } from './books.ts';
 import { Browser } from './browser.ts';

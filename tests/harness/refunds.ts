@@ -1,9 +1,9 @@
+import { differenceSentence } from '#core/differenceSentence.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { RefundWish } from '#core/refunds.ts';
 import { reconcile } from '../../apps/server/books/reconcile.ts';
 import { confirmPayment } from '../../apps/server/paying/confirmPayment.ts';
 import { followPayment } from '../../apps/server/paying/refunds/followPayment.ts';
-import { differenceSentence } from '../../apps/staff/sentences/differences.ts';
 import { commandOf } from '../../apps/staff/sentences/remedies.ts';
 import { details, openIntent, payByCard } from './steps.ts';
 import type { TestServer } from './testServer.ts';

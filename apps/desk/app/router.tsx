@@ -3,7 +3,7 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
-import { loadNumbers } from '../screens/numbers/loadNumbers.ts';
+import { loadNumbers, mustLoadNumbers } from '../screens/numbers/loadNumbers.ts';
 import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { loadParcels } from '../screens/parcels/loadParcels.ts';
 import { Parcels } from '../screens/parcels/Parcels.tsx';
@@ -53,7 +53,7 @@ const routes: RouteObject[] = [
             ],
           },
           { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
-          { path: '/numbers', loader: loadNumbers, Component: Numbers },
+          { path: '/numbers', loader: loadNumbers, shouldRevalidate: mustLoadNumbers, Component: Numbers },
           { path: '/staff', loader: loadStaff, Component: Staff },
           { path: '/passkeys', Component: Passkeys },
           { path: '*', Component: () => <Gone what="page" /> },

@@ -46,11 +46,17 @@ const PAYOUT_DAYS = 60;
 
 /**
  * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive). Splits each into the lines of the
- * order that it paid, or of the refund that it made. The amounts come from Stripe, the lines from our tables. Writes nothing.
+ * order that it paid, or of the refund that it made. The amounts come from Stripe, the lines from our tables. Writes nothing. Says its
+ * `progress` every {@link PAGE} transactions.
  */
-export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
+export async function readLedger(
+  deps: Deps,
+  { from, until }: { from: Date; until: Date },
+  progress: (transactions: number) => Promise<unknown> = async () => {},
+): Promise<Ledger> {
   const movements: BalanceMovement[] = [];
-  for await (const movement of deps.payments.listMovements(from, until)) movements.push(movement);
+  for await (const movement of deps.payments.listMovements(from, until))
+    if (movements.push(movement) % PAGE === 0) await progress(movements.length);
   movements.reverse();
   const payouts = new Map<string, string>();
   const paidOut = deps.payments.listPaidOut(from, new Date(until.getTime() + PAYOUT_DAYS * DAY_MS));

@@ -1,4 +1,5 @@
 import { Form, Link, useLoaderData } from 'react-router';
+import { hasRightsOf } from '#core/staff.ts';
 import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -8,8 +9,10 @@ import { useMe } from '../../lib/me.ts';
 import { Funnel } from './Funnel.tsx';
 import { JoinsPicture } from './JoinsPicture.tsx';
 import type { Asked, NumbersData } from './loadNumbers.ts';
+import { Money } from './Money.tsx';
 import styles from './Numbers.module.css';
 import { lastMonth, thisMonth, thisYear, today } from './periods.ts';
+import { Reconciliations } from './Reconciliations.tsx';
 
 const keys = [
   { value: 'day', label: 'day' },
@@ -21,6 +24,7 @@ const keys = [
 /** How many joined in a period, and where the others stopped. */
 export function Numbers() {
   const { asked, numbers } = useLoaderData() as NumbersData;
+  const { role, timeZone } = useMe();
   const isEmpty = numbers.total.started === 0;
   return (
     <>
@@ -37,6 +41,16 @@ export function Numbers() {
         <Section title="Funnel">
           <Funnel asked={asked} numbers={numbers} />
         </Section>
+      )}
+      {hasRightsOf(role, 'finance') && (
+        <>
+          <Section title="Money">
+            <Money today={today(timeZone)} />
+          </Section>
+          <Section title="Reconciliation">
+            <Reconciliations />
+          </Section>
+        </>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-import type { LoaderFunctionArgs } from 'react-router';
+import type { LoaderFunctionArgs, ShouldRevalidateFunctionArgs } from 'react-router';
 import type { DeskData, DeskQuery } from '#contract/deskSchemas.ts';
 import { numberKeys } from '#core/funnel.ts';
 import { call } from '../../lib/call.ts';
@@ -23,4 +23,19 @@ export async function loadNumbers({ request }: LoaderFunctionArgs): Promise<Numb
     by: numberKeys.find((key) => key === query.get('by')) ?? 'day',
   };
   return { asked, numbers: await call('getNumbers', { query: asked, signal: request.signal }) };
+}
+
+/** The month of the ledger in the address changes nothing of the joins. */
+export function mustLoadNumbers({
+  currentUrl,
+  nextUrl,
+  defaultShouldRevalidate,
+}: ShouldRevalidateFunctionArgs): boolean {
+  const without = ({ searchParams }: URL) => {
+    const others = new URLSearchParams(searchParams);
+    others.delete('month');
+    return String(others);
+  };
+  const isMonth = currentUrl.search !== nextUrl.search && without(currentUrl) === without(nextUrl);
+  return !isMonth && defaultShouldRevalidate;
 }

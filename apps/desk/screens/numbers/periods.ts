@@ -40,3 +40,12 @@ export function daysOf({ from, to }: Period): string[] {
 export function wordsOfDay(day: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 'medium' }).format(new Date(day));
 }
+
+/** Returns the last `count` months up to that of a day, the newest first: `2026-11`, "November 2026". */
+export function monthsBefore(day: string, count: number): { value: string; label: string }[] {
+  const words = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'long', year: 'numeric' });
+  return Array.from({ length: count }, (_, back) => {
+    const first = new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1 - back, 1));
+    return { value: first.toISOString().slice(0, 7), label: words.format(first) };
+  });
+}

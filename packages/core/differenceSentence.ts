@@ -1,5 +1,5 @@
-import { displayPrice } from '#core/money.ts';
-import type { Difference } from '#core/reconciliation.ts';
+import { displayPrice } from './money.ts';
+import type { Difference } from './reconciliation.ts';
 
 type Params<Kind extends Difference['kind']> = Extract<Difference, { kind: Kind }>['params'];
 

@@ -1,0 +1,45 @@
+import { useCallback } from 'react';
+import { Link } from 'react-router';
+import { Bones } from '#ui/Skeleton.tsx';
+import { PartFailed } from '../../components/Failed.tsx';
+import { Tag } from '../../components/Tag.tsx';
+import { Time } from '../../components/Time.tsx';
+import { call } from '../../lib/call.ts';
+import { useLoaded } from '../../lib/useLoaded.ts';
+import { counted } from '../../lib/words.ts';
+import styles from './Numbers.module.css';
+
+/** Whether Stripe's money and our members agreed in the last nights. */
+export function Reconciliations() {
+  const { data, error, tryAgain } = useLoaded(
+    useCallback((signal) => call('getReconciliations', { signal }), []),
+  );
+  if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
+  if (!data) return <Bones count={4} />;
+  if (data.nights.length === 0) return <p>Stripe’s money has not been compared with the members yet.</p>;
+  return (
+    <ol className={styles.nights}>
+      {data.nights.map(({ at, payments, differences }) => (
+        <li key={at}>
+          <p className={styles.night}>
+            <Time at={at} />
+            <Tag tone={differences.length === 0 ? 'good' : 'bad'}>
+              {differences.length === 0 ? 'no difference' : counted(differences.length, 'difference')}
+            </Tag>
+            <span className={styles.small}>{counted(payments, 'payment')}</span>
+          </p>
+          {differences.length > 0 && (
+            <ul>
+              {differences.map(({ text, intent, person }) => (
+                <li key={text + intent + person?.id}>
+                  {text} {intent && <span className={styles.small}>{intent}</span>}{' '}
+                  {person && <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
