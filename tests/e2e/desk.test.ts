@@ -249,6 +249,9 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     `${person}/letters`,
     `${person}/documents`,
     `${person}/hubspot`,
+    '/parcels',
+    '/parcels/held',
+    '/parcels/sent',
     '/passkeys',
   ])
     await test.step(path, async () => {

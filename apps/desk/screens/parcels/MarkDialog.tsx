@@ -4,6 +4,7 @@ import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { ActionDialog } from '../../components/ActionDialog.tsx';
 import { type Chosen, keyOf, lineOf, nameOf } from './loadParcels.ts';
+import styles from './Parcels.module.css';
 
 export type Outcome = DeskDone<'shipGoods'>['outcomes'][number];
 
@@ -43,34 +44,36 @@ export function MarkDialog({
       onDone={({ outcomes }) => onDone?.(outcomes)}
       onClose={onClose}
     >
-      <TextField
-        id="note"
-        label={isOne ? 'Note' : 'Note for all'}
-        optional
-        hint="Such as a tracking number."
-        maxLength={NOTE_LENGTH}
-        autoComplete="off"
-        value={note}
-        onChange={({ target }) => setNote(target.value)}
-      />
-      {!isOne && !hasEach && (
-        <Button variant="plain" onClick={() => setHasEach(true)}>
-          A note for each
-        </Button>
-      )}
-      {hasEach &&
-        marked.map(({ parcel, goods }) => (
-          <TextField
-            key={keyOf(goods)}
-            id={`note-${keyOf(goods)}`}
-            label={`${goods.name} for ${nameOf(parcel)}`}
-            optional
-            maxLength={NOTE_LENGTH}
-            autoComplete="off"
-            value={notes[keyOf(goods)] ?? ''}
-            onChange={({ target }) => setNotes({ ...notes, [keyOf(goods)]: target.value })}
-          />
-        ))}
+      <div className={styles.notes}>
+        <TextField
+          id="note"
+          label={isOne ? 'Note' : 'Note for all'}
+          optional
+          hint="Such as a tracking number."
+          maxLength={NOTE_LENGTH}
+          autoComplete="off"
+          value={note}
+          onChange={({ target }) => setNote(target.value)}
+        />
+        {!isOne && !hasEach && (
+          <Button variant="plain" onClick={() => setHasEach(true)}>
+            A note for each
+          </Button>
+        )}
+        {hasEach &&
+          marked.map(({ parcel, goods }) => (
+            <TextField
+              key={keyOf(goods)}
+              id={`note-${keyOf(goods)}`}
+              label={`${goods.name} for ${nameOf(parcel)}`}
+              optional
+              maxLength={NOTE_LENGTH}
+              autoComplete="off"
+              value={notes[keyOf(goods)] ?? ''}
+              onChange={({ target }) => setNotes({ ...notes, [keyOf(goods)]: target.value })}
+            />
+          ))}
+      </div>
     </ActionDialog>
   );
 }

@@ -72,7 +72,7 @@ export function ParcelTable({
                     <span>{goods.name}</span>
                   </label>
                 ) : (
-                  goods.name
+                  <p className={styles.untickable}>{goods.name}</p>
                 )}
                 {hasStates && <p className={styles.small}>{goods.state}</p>}
               </td>
