@@ -144,16 +144,16 @@ test('why a code fails, or whom it leads to, is one sentence', async (t) => {
     [
       '\u201aWORKS234',
       false,
-      '‚WORKS234 fails: a code has letters and digits only, 64 at most; almost the same is WORKS234',
+      '‚WORKS234 fails: a code has letters and digits only, 64 at most\\. They mean WORKS234, of Ada Byron',
     ],
-    ['works-234', false, 'WORKS-234 fails: .*; almost the same is WORKS234'],
+    ['works-234', false, 'WORKS-234 fails: .*\\. They mean WORKS234, of Ada Byron'],
     [
       'W0RKS234',
       false,
-      'W0RKS234 fails: there is no such invitation, nor does HubSpot know it; almost the same is WORKS234',
+      'W0RKS234 fails: there is no such invitation, nor does HubSpot know it\\. They mean WORKS234, of Ada Byron',
     ],
-    ['WORSK234', false, '.* almost the same is WORKS234'],
-    ['WORKS2345', false, '.* almost the same is WORKS234'],
+    ['WORSK234', false, '.* They mean WORKS234, of Ada Byron'],
+    ['WORKS2345', false, '.* They mean WORKS234, of Ada Byron'],
     [
       'OAKSCHOOL',
       true,
@@ -170,7 +170,7 @@ test('why a code fails, or whom it leads to, is one sentence', async (t) => {
     [
       slip,
       false,
-      `${slip} fails: it looks like a code that Induct made, and its check letter is wrong, .*; almost the same is ${minted}`,
+      `${slip} fails: it looks like a code that Induct made, and its check letter is wrong, .*\\. They mean ${minted}, of Ada Byron`,
     ],
     [mintedCode(new Uint8Array([9, 9, 9, 9, 9])), false, '.* its file was not imported, .*'],
     ['QQQQQQQQQQQQ', false, 'QQQQQQQQQQQQ fails: there is no such invitation, nor does HubSpot know it'],

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
+import { lastDayOf } from '#core/codeVerdict.ts';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
+import { invitationStates } from '#core/invitation.ts';
 import { inviteCodeError } from '#core/inviteCode.ts';
 import type { Deps } from '../server/deps.ts';
 import {
@@ -20,14 +22,12 @@ import {
   explainCode,
   extendCode,
   findCode,
-  invitationStates,
-  type KnownCode,
   type ListedInvitation,
   listInvitations,
-  type UnknownCode,
   withdrawCode,
 } from '../server/joining/invitations/invitations.ts';
 import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
+import { verdictOn } from '../server/joining/invitations/verdictOn.ts';
 import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Progress } from '../server/platform/progress.ts';
@@ -136,10 +136,9 @@ export const invitationCommands = [
     summary: 'Say whom a code leads to, or why it fails. Exit status 1 if it opens no join.',
     async run(deps, [code]) {
       const found = await explainCode(deps, code);
-      const { sentence, works } =
-        'code' in found ? ofKnown(deps, found) : { sentence: ofUnknown(code, found), works: false };
+      const { sentence, fault } = verdictOn(deps, code, found);
       print(sentence);
-      return works;
+      return fault === null;
     },
   }),
   command({
@@ -197,46 +196,8 @@ function tell(deps: Deps, invitation: ListedInvitation): void {
   );
 }
 
-/** Returns the last day on which a code is good. A day ends with the first moment of the next one. */
 function lastDay({ society }: Deps, expiresAt: Date): string {
-  return dayOf(society, new Date(expiresAt.getTime() - 1));
-}
-
-function ofKnown(deps: Deps, found: KnownCode): { sentence: string; works: boolean } {
-  const { code, contactId, name, school, programme, expiresAt, isDeleted, isMember, joins, newest } = found;
-  const day = (at: Date) => dayOf(deps.society, at);
-  const contact = `contact ${contactId}${name === null ? '' : ` (${name})`}`;
-  const whom = contactId === null ? school! : contact;
-  const used = newest
-    ? `${count(joins, 'join')} began with it, the newest on ${day(newest.at)} (${newest.state})`
-    : 'no join has begun with it';
-  const fails = (why: string) => ({ sentence: `${code} fails: ${why}.`, works: false });
-  if (found.isWithdrawn)
-    return fails(`it was withdrawn on ${day(found.withdrawnAt!)} by ${found.withdrawnBy}; it led to ${whom}`);
-  if (found.hasExpired) return fails(`its last day was ${lastDay(deps, expiresAt!)}; it led to ${whom}`);
-  const closed = programme === null ? null : programmeFault(programme, deps.society.programmes);
-  if (closed) return fails(`its programme ${closed.replace(/\.$/, '')}; it leads to ${whom}`);
-  if (isMember) return fails(`${contact} is a member already; ${used}`);
-  const until = expiresAt === null ? '' : ` until ${lastDay(deps, expiresAt)}`;
-  const gone = isDeleted ? ', which was deleted in HubSpot, so that its joiner finds an empty form' : '';
-  const often = contactId === null ? 'as often as anybody likes; ' : '';
-  return { sentence: `${code} works${until}: it leads to ${whom}${gone}; ${often}${used}.`, works: true };
-}
-
-function ofUnknown(code: string, { form, isAsked, joins, near }: UnknownCode): string {
-  const why = {
-    malformed: 'a code has letters and digits only, 64 at most',
-    minted:
-      'it looks like a code that Induct made, and its file was not imported, or its invitation was erased',
-    slip: 'it looks like a code that Induct made, and its check letter is wrong, so that it was mistyped',
-    other: 'there is no such invitation',
-  }[form];
-  const asked =
-    form === 'malformed' ? '' : isAsked ? ', nor does HubSpot know it' : ', and HubSpot does not answer';
-  const before = joins > 0 ? `; ${count(joins, 'join')} began with it before` : '';
-  const like =
-    near.length > 0 ? `; almost the same ${near.length === 1 ? 'is' : 'are'} ${near.join(', ')}` : '';
-  return `${code} fails: ${why}${asked}${before}${like}.`;
+  return lastDayOf(expiresAt, (time) => dayOf(society, time));
 }
 
 /** Throws {@link Failed} if a code is not known, or if HubSpot would have to be asked and does not answer. */

@@ -1,11 +1,11 @@
 import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { contactIdFault } from '#core/csv.ts';
+import { invitationStates } from '#core/invitation.ts';
 import { normaliseInviteCode } from '#core/inviteCode.ts';
 import { parseDollars } from '#core/money.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { rejectionReasons } from '#documents/document.ts';
 import { expiryFault } from '../server/joining/invitations/importInvitations.ts';
-import { invitationStates } from '../server/joining/invitations/invitations.ts';
 import { isIntentId } from '../server/paying/namedOrder.ts';
 import { isUuid } from '../server/platform/database/isUuid.ts';
 import { day } from './print.ts';

@@ -34,6 +34,15 @@ export const deskCalls = {
   getLedgerFile: { method: 'GET', path: '/api/desk/ledger.csv', role: 'finance', file: true },
   getReconciliations: { method: 'GET', path: '/api/desk/reconciliations', role: 'finance' },
   getEventsFile: { method: 'GET', path: '/api/desk/events.csv', role: 'owner', file: true },
+  explainInvitation: {
+    method: 'POST',
+    path: '/api/desk/invitations/explain',
+    role: 'staff',
+    query: true,
+  },
+  searchInvitations: { method: 'POST', path: '/api/desk/invitations/search', role: 'staff', query: true },
+  withdrawInvitations: { method: 'POST', path: '/api/desk/invitations/withdraw', role: 'staff' },
+  extendInvitations: { method: 'POST', path: '/api/desk/invitations/extend', role: 'staff' },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,

@@ -2,3 +2,5 @@
 
 /** How many goods can be marked as sent. */
 export const MOST_MARKED = 200;
+/** Above this many codes one types their number. */
+export const MOST_UNTYPED = 100;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
+import { invitationSchemas } from './deskInvitations.ts';
 import { numbersSchemas } from './deskNumbers.ts';
 import { parcelSchemas } from './deskParcels.ts';
 import { peopleSchemas } from './deskPeople.ts';
@@ -17,6 +18,7 @@ export const deskSchemas = {
   ...todaySchemas,
   ...peopleSchemas,
   ...parcelSchemas,
+  ...invitationSchemas,
   ...staffSchemas,
   ...numbersSchemas,
 } as const satisfies Record<

@@ -1,3 +1,7 @@
+/** The states of an invitation, as staff see them. Of several it has the first of: withdrawn, used, expired. Used: a join began with it. */
+export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
+export type InvitationState = (typeof invitationStates)[number];
+
 /** What decides whether a code opens a join. */
 export interface InvitationFacts {
   isWithdrawn: boolean;

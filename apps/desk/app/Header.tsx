@@ -28,6 +28,7 @@ export function Header() {
             Today
           </NavLink>
           <NavLink to="/parcels">Parcels</NavLink>
+          <NavLink to="/invitations">Invitations</NavLink>
           <NavLink to="/numbers">Numbers</NavLink>
         </nav>
         {/* Not one element for both: it would move when the name comes. */}

@@ -3,6 +3,8 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
+import { Invitations } from '../screens/invitations/Invitations.tsx';
+import { loadInvitations } from '../screens/invitations/loadInvitations.ts';
 import { loadNumbers, mustLoadNumbers } from '../screens/numbers/loadNumbers.ts';
 import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { loadParcels } from '../screens/parcels/loadParcels.ts';
@@ -52,6 +54,7 @@ const routes: RouteObject[] = [
               { path: 'hubspot', Component: Hubspot },
             ],
           },
+          { path: '/invitations', loader: loadInvitations, Component: Invitations },
           { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
           { path: '/numbers', loader: loadNumbers, shouldRevalidate: mustLoadNumbers, Component: Numbers },
           { path: '/staff', loader: loadStaff, Component: Staff },

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { InvitationsSkeleton } from '../screens/invitations/InvitationsSkeleton.tsx';
 import { NumbersSkeleton } from '../screens/numbers/NumbersSkeleton.tsx';
 import { ParcelsSkeleton } from '../screens/parcels/ParcelsSkeleton.tsx';
 import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
@@ -12,6 +13,7 @@ const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 export function skeletonAt(path: string, from: string | null): ReactElement | null {
   if (path === '/') return <TodaySkeleton />;
   if (path === '/people') return <PeopleSkeleton />;
+  if (path === '/invitations') return <InvitationsSkeleton />;
   if (path.startsWith('/parcels')) return from?.startsWith('/parcels') ? null : <ParcelsSkeleton />;
   if (path === '/numbers') return <NumbersSkeleton />;
   if (path === '/staff') return <StaffSkeleton />;

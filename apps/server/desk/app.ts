@@ -5,6 +5,7 @@ import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import type { Deps } from './deps.ts';
+import { invitationRoutes } from './invitationRoutes.ts';
 import { numbersRoutes } from './numbersRoutes.ts';
 import { servePages } from './pages.ts';
 import { parcelRoutes } from './parcelRoutes.ts';
@@ -48,6 +49,7 @@ export function buildDesk(
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
   parcelRoutes(app, deps);
+  invitationRoutes(app, deps);
   staffRoutes(app, deps);
   numbersRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);

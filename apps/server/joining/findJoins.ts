@@ -193,6 +193,12 @@ export async function searchPeople(
   };
 }
 
+/** Returns queries for the ids of people of such a name, email, contact id or code, each by an index. */
+export function peopleBy(text: string): RawBuilder<unknown>[] {
+  const { people } = waysTo(text);
+  return people.length > 0 ? people : [sql`select null::bigint where false`];
+}
+
 /** Queries for the uuids of joins, and for the ids of people. Each can use an index (platform/database/plans.test.ts). */
 interface Ways {
   joins: RawBuilder<unknown>[];

@@ -44,6 +44,7 @@ function Results({ found }: { found: Found }) {
           Nobody found.
         </p>
         <Hint>{HOW}</Hint>
+        <Link to={`/invitations?${new URLSearchParams({ code: found.text })}`}>Explain this code</Link>
         {!found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
       </Stack>
     );

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { KnownCodeFacts, UnknownCodeFacts } from '#core/codeVerdict.ts';
 import { similarCodes } from '#core/guessableCodes.ts';
+import type { InvitationState } from '#core/invitation.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import { type Holdings, isMember } from '#core/people.ts';
@@ -7,9 +9,6 @@ import type { Database } from '../../platform/database/client.ts';
 import type { ByStaff } from '../../platform/deps.ts';
 import { holdings } from '../../session/members.ts';
 import type { Deps } from '../deps.ts';
-
-export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
-export type InvitationState = (typeof invitationStates)[number];
 
 interface Stored {
   code: string;
@@ -25,13 +24,22 @@ interface Stored {
 }
 
 export interface ListedInvitation extends Stored {
-  /** Of several states the first of: withdrawn, used, expired. Used means that a join began with the code. */
   state: InvitationState;
 }
 
 const columns = sql`code, (select contact_id from person where person.id = invitation.person_id) as "contactId", invitation.school, invitation.programme, expires_at as "expiresAt",
   is_withdrawn as "isWithdrawn", withdrawn_at as "withdrawnAt", withdrawn_by as "withdrawnBy",
   coalesce(expires_at <= now(), false) as "hasExpired"`;
+
+/** SQL for the {@link InvitationState} of the query's `invitation`. */
+export const stateOf = sql<InvitationState>`case when invitation.is_withdrawn then 'withdrawn'
+  when (select true from join_session where invitation_code = invitation.code limit 1) then 'used'
+  when invitation.expires_at <= now() then 'expired' else 'unused' end`;
+
+/** SQL for the name that HubSpot or an import has of the query's `person`; null if neither has one. */
+const contactName = sql<
+  string | null
+>`nullif(concat_ws(' ', person.profile ->> 'firstName', person.profile ->> 'lastName'), '')`;
 
 /** How many invitations one statement of {@link listInvitations} reads. */
 const PAGE = 5_000;
@@ -40,16 +48,11 @@ const PAGE = 5_000;
 export async function* listInvitations(database: Database): AsyncGenerator<ListedInvitation> {
   let last = '';
   for (;;) {
-    const { rows } = await sql<Stored & { isUsed: boolean }>`
-      select ${columns}, used.code is not null as "isUsed"
+    const { rows } = await sql<ListedInvitation>`
+      select ${columns}, ${stateOf} as state
       from (select * from invitation where code > ${last} order by code limit ${sql.lit(PAGE)}) as invitation
-      left join lateral (select invitation_code as code from join_session where invitation_code = invitation.code limit 1) as used using (code)
       order by code`.execute(database);
-    for (const { isUsed, ...stored } of rows) {
-      const { isWithdrawn, hasExpired } = stored;
-      const state = isWithdrawn ? 'withdrawn' : isUsed ? 'used' : hasExpired ? 'expired' : 'unused';
-      yield { ...stored, state };
-    }
+    yield* rows;
     if (rows.length < PAGE) return;
     last = rows.at(-1)!.code;
   }
@@ -78,23 +81,40 @@ export interface Withdrawal {
   joins: number;
 }
 
-/** Withdraws a code: it is answered like an unknown one. Returns null if there is no such code. */
-export async function withdrawCode(
-  { database, actor }: ByStaff<Deps>,
-  code: string,
-): Promise<Withdrawal | null> {
-  const { rows } = await sql<{ at: Date; by: string; is_earlier: boolean; joins: number }>`
-    with withdrawn as (
-      update invitation set is_withdrawn = true, withdrawn_at = now(), withdrawn_by = ${actor}
-      where code = ${code} and not is_withdrawn returning withdrawn_at, withdrawn_by
-    )
-    select coalesce(withdrawn.withdrawn_at, invitation.withdrawn_at) as at, coalesce(withdrawn.withdrawn_by, invitation.withdrawn_by) as by,
-      withdrawn.withdrawn_at is null as is_earlier,
+/** Returns which of these codes are not withdrawn, in their order. */
+export async function openCodes(
+  { database }: Pick<Deps, 'database'>,
+  codes: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    select code from invitation where code = any(${codes}) and not is_withdrawn`.execute(database);
+  return inOrder(codes, rows);
+}
+
+const inOrder = (codes: readonly string[], rows: readonly { code: string }[]) => {
+  const found = new Set(rows.map(({ code }) => code));
+  return codes.filter((code) => found.has(code));
+};
+
+/** Withdraws codes: they are answered like unknown ones. Returns those that were not withdrawn before. */
+export async function withdrawCodes(
+  { database, actor }: ByStaff<Pick<Deps, 'database' | 'actor'>>,
+  codes: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    update invitation set is_withdrawn = true, withdrawn_at = now(), withdrawn_by = ${actor}
+    where code = any(${codes}) and not is_withdrawn returning code`.execute(database);
+  return rows.map(({ code }) => code);
+}
+
+/** Does what {@link withdrawCodes} does, of one code. Returns null if there is no such code. */
+export async function withdrawCode(deps: ByStaff<Deps>, code: string): Promise<Withdrawal | null> {
+  const withdrawn = await withdrawCodes(deps, [code]);
+  const { rows } = await sql<Omit<Withdrawal, 'isEarlier'>>`
+    select withdrawn_at as at, withdrawn_by as by,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
-    from invitation left join withdrawn on true where code = ${code}`.execute(database);
-  if (!rows[0]) return null;
-  const { is_earlier: isEarlier, ...told } = rows[0];
-  return { ...told, isEarlier };
+    from invitation where code = ${code}`.execute(deps.database);
+  return rows[0] ? { ...rows[0], isEarlier: withdrawn.length === 0 } : null;
 }
 
 export type Extension =
@@ -103,10 +123,38 @@ export type Extension =
   /** The code is good for as long already; `until` is null if it never expires. */
   | { is: 'as it was'; until: Date | null };
 
+/** SQL for whether the query's `invitation` is not good until then, a time. */
+const isShort = (until: RawBuilder<unknown>) => sql<boolean>`(is_withdrawn or expires_at < ${until})`;
+
+/** Returns which of these codes are not good until `until` (see {@link expiryOf}), in their order. */
+export async function shortCodes(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  codes: readonly string[],
+  until: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    select code from invitation, (select ${expiryOf(sql`${until}::text`, society.society.timeZone)} as until) as given
+    where code = any(${codes}) and ${isShort(sql`given.until`)}`.execute(database);
+  return inOrder(codes, rows);
+}
+
 /**
- * Lets a code expire later, at `until` (a day or a time, see {@link expiryOf}). A withdrawn code is opened again. Returns null if
- * there is no such code.
+ * Lets codes expire later, at `until` (a day or a time, see {@link expiryOf}). Withdrawn ones are opened again. Returns those that were
+ * not good for as long already.
  */
+export async function extendCodes(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  codes: readonly string[],
+  until: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    update invitation set expires_at = given.until, is_withdrawn = false
+    from (select ${expiryOf(sql`${until}::text`, society.society.timeZone)} as until) as given
+    where code = any(${codes}) and ${isShort(sql`given.until`)} returning code`.execute(database);
+  return rows.map(({ code }) => code);
+}
+
+/** Does what {@link extendCodes} does, of one code. Returns null if there is no such code. */
 export async function extendCode(deps: Deps, code: string, until: string): Promise<Extension | null> {
   return deps.database.transaction().execute(async (trx) => {
     const { rows } = await sql<Stored & { until: Date }>`
@@ -114,40 +162,28 @@ export async function extendCode(deps: Deps, code: string, until: string): Promi
       from invitation where code = ${code} for update`.execute(trx);
     const [found] = rows;
     if (!found) return null;
-    const { expiresAt, isWithdrawn, withdrawnAt, withdrawnBy } = found;
-    if (!isWithdrawn && (expiresAt === null || expiresAt >= found.until))
-      return { is: 'as it was', until: expiresAt };
-    await trx
-      .updateTable('invitation')
-      .set({ expires_at: found.until, is_withdrawn: false })
-      .where('code', '=', code)
-      .execute();
-    return isWithdrawn
-      ? { is: 'reopened', withdrawnAt: withdrawnAt!, withdrawnBy: withdrawnBy!, until: found.until }
-      : { is: 'extended', from: expiresAt, until: found.until };
+    const extended = await extendCodes({ ...deps, database: trx }, [code], until);
+    if (extended.length === 0) return { is: 'as it was', until: found.expiresAt };
+    return found.isWithdrawn
+      ? {
+          is: 'reopened',
+          withdrawnAt: found.withdrawnAt!,
+          withdrawnBy: found.withdrawnBy!,
+          until: found.until,
+        }
+      : { is: 'extended', from: found.expiresAt, until: found.until };
   });
 }
 
-export interface KnownCode extends Stored {
-  /** The contact's name as HubSpot or an import has it; null if neither does. */
-  name: string | null;
-  /** Whether HubSpot has deleted the contact, so that nothing is known of it. */
-  isDeleted: boolean;
-  isMember: boolean;
-  /** How many joins began with the code, and the newest of them. */
-  joins: number;
-  newest: { at: Date; state: string } | null;
+export interface KnownCode extends Omit<KnownCodeFacts, 'programmeFault'> {
+  programme: string | null;
+  /** Whom it leads to; null if it leads to a school. */
+  personId: number | null;
 }
 
-export interface UnknownCode {
-  /** Why no code of ours is like this, as far as the text says. */
-  form: 'malformed' | 'minted' | 'slip' | 'other';
-  /** Whether HubSpot was asked, and does not know the code either. */
-  isAsked: boolean;
-  /** Joins began with the code while there was an invitation. */
-  joins: number;
-  /** Known codes that differ by one slip, five at most. */
-  near: string[];
+export interface UnknownCode extends Omit<UnknownCodeFacts, 'near'> {
+  /** Known codes that differ by one slip, five at most, and whom they lead to. */
+  near: { code: string; personId: number | null; whom: string | null }[];
 }
 
 /**
@@ -172,7 +208,7 @@ export async function explainCode(deps: Deps, code: string): Promise<KnownCode |
       newest_state: string | null;
     }
   >`
-    select ${columns}, nullif(concat_ws(' ', profile ->> 'firstName', profile ->> 'lastName'), '') as name,
+    select ${columns}, ${contactName} as name, coalesce(person.merged_into, person.id) as "personId",
       deleted_at is not null as "isDeleted", ${holdings('invitation.person_id')} as holdings,
       newest.created_at as newest_at, newest.state as newest_state,
       (select count(*)::int from join_session where invitation_code = ${code}) as joins
@@ -197,16 +233,16 @@ async function unknownCode(
 ): Promise<UnknownCode> {
   const plainCode = code.replace(/[^A-Z0-9]/g, '').slice(0, INVITE_CODE_MAX_LENGTH);
   const candidates = [...(isMalformed ? [plainCode] : []), ...similarCodes(plainCode)];
-  const near = await sql<{ code: string }>`
-    select code from invitation where code = any(${candidates}) order by code <> ${plainCode}, code limit 5`.execute(
-    database,
-  );
+  const near = await sql<UnknownCode['near'][number]>`
+    select code, coalesce(person.merged_into, person.id) as "personId", coalesce(school, ${contactName}) as whom
+    from invitation left join person on person.id = person_id
+    where code = any(${candidates}) order by code <> ${plainCode}, code limit 5`.execute(database);
   const { rows } = await sql<{ joins: number }>`
     select count(*)::int as joins from join_session where invitation_code = ${code}`.execute(database);
   return {
     form: isMalformed ? 'malformed' : isMinted(code) ? 'minted' : isSlip(code) ? 'slip' : 'other',
     isAsked,
     joins: rows[0]!.joins,
-    near: near.rows.map((row) => row.code),
+    near: near.rows,
   };
 }

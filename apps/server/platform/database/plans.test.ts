@@ -29,6 +29,7 @@ import {
   listInvitations,
   withdrawCode,
 } from '../../joining/invitations/invitations.ts';
+import { hasInvitations, searchInvitations } from '../../joining/invitations/searchInvitations.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { tellOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
@@ -296,6 +297,21 @@ test('the statements with which staff look at invite codes and change them read 
     await explainCode(server.deps, 'FILLED9O');
     await withdrawCode({ ...server.deps, actor: 'Staff' }, 'FILLED91');
     await extendCode(server.deps, 'FILLED91', '2099-06-30');
+    for (const filter of [
+      {},
+      { text: 'FILLED90' },
+      { text: 'last77' },
+      { school: 'school 1000' },
+      { programme: 'high-school', state: 'unused' },
+      { campaign: 'Spring' },
+      { state: 'withdrawn' },
+      { state: 'used', lastDay: '2027-06-30' },
+    ] as const) {
+      const { next } = await searchInvitations(server.deps, filter, { most: 2, after: null });
+      const after = next ?? { micros: '1700000000000000', code: 'A' };
+      await searchInvitations(server.deps, filter, { most: 2, after });
+    }
+    await hasInvitations(server.deps.database);
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);

@@ -111,6 +111,8 @@ export interface InvitationTable {
   /** When and by which member of staff the code was last withdrawn; null if it never was. */
   withdrawn_at: NullableTimestamp;
   withdrawn_by: string | null;
+  /** The mailing that it belongs to. */
+  campaign: string | null;
 }
 
 export interface JoinSessionTable {

@@ -1,0 +1,33 @@
+import type { LoaderFunctionArgs } from 'react-router';
+import type { DeskBody, DeskData } from '#contract/deskSchemas.ts';
+import { type InvitationState, invitationStates } from '#core/invitation.ts';
+import { call } from '../../lib/call.ts';
+
+export type Filter = DeskBody<'searchInvitations'>['filter'];
+export type Invitation = DeskData<'searchInvitations'>['rows'][number];
+export type Verdict = DeskData<'explainInvitation'>;
+export interface InvitationData {
+  list: DeskData<'searchInvitations'>;
+  filter: Filter;
+  /** The text of which the address asks why it fails, and the answer; null if it asks nothing. */
+  explained: { text: string; verdict: Verdict } | null;
+}
+
+/** Loads the invitations that the filters of the address find, and why the code in it fails. */
+export async function loadInvitations({ request }: LoaderFunctionArgs): Promise<InvitationData> {
+  const query = new URL(request.url).searchParams;
+  const filter: Filter = {};
+  for (const name of ['text', 'school', 'programme', 'campaign', 'lastDay'] as const) {
+    const value = query.get(name)?.trim();
+    if (value) filter[name] = value;
+  }
+  const state = query.get('state') as InvitationState | null;
+  if (state && invitationStates.includes(state)) filter.state = state;
+  const code = query.get('code')?.trim().slice(0, 200) ?? '';
+  const { signal } = request;
+  const [list, verdict] = await Promise.all([
+    call('searchInvitations', { body: { filter }, signal }),
+    code === '' ? null : call('explainInvitation', { body: { code }, signal }),
+  ]);
+  return { list, filter, explained: verdict && { text: code, verdict } };
+}
