@@ -5,7 +5,7 @@ import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
 import { Invitations } from '../screens/invitations/Invitations.tsx';
 import { loadInvitations } from '../screens/invitations/loadInvitations.ts';
-import { loadNumbers, mustLoadNumbers } from '../screens/numbers/loadNumbers.ts';
+import { loadNumbers } from '../screens/numbers/loadNumbers.ts';
 import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { loadParcels } from '../screens/parcels/loadParcels.ts';
 import { Parcels } from '../screens/parcels/Parcels.tsx';
@@ -56,7 +56,7 @@ const routes: RouteObject[] = [
           },
           { path: '/invitations', loader: loadInvitations, Component: Invitations },
           { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
-          { path: '/numbers', loader: loadNumbers, shouldRevalidate: mustLoadNumbers, Component: Numbers },
+          { path: '/numbers', loader: loadNumbers, Component: Numbers },
           { path: '/staff', loader: loadStaff, Component: Staff },
           { path: '/passkeys', Component: Passkeys },
           { path: '*', Component: () => <Gone what="page" /> },

@@ -1,33 +1,25 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { addressOf } from '#client/deskClient.ts';
 import { messageOf } from '#client/failures.ts';
-import type { DeskData } from '#contract/deskSchemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button, buttonClass } from '#ui/Button.tsx';
 import { SelectField } from '#ui/SelectField.tsx';
-import { Bones } from '#ui/Skeleton.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { usePoll } from '#ui/usePoll.ts';
-import { PartFailed } from '../../components/Failed.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
-import { useLoaded } from '../../lib/useLoaded.ts';
 import { counted } from '../../lib/words.ts';
+import type { Ledger, MoneyData } from './loadNumbers.ts';
 import styles from './Numbers.module.css';
-import { monthsBefore } from './periods.ts';
-
-type Ledger = NonNullable<DeskData<'getLedger'>['ledger']>;
 
 const POLL_MS = 2_000;
 
 /** The money of one month, as Stripe tells it. It is read when it is asked for, and stays. */
-export function Money({ today }: { today: string }) {
+export function Money({ money: { months, month, ledger } }: { money: MoneyData }) {
   const [query, setQuery] = useSearchParams();
-  const months = monthsBefore(today, 24);
-  const month = months.find(({ value }) => value === query.get('month'))?.value ?? months[0]!.value;
   return (
     <>
       <div className={styles.period}>
@@ -43,19 +35,15 @@ export function Money({ today }: { today: string }) {
           }}
         />
       </div>
-      <Month key={month} month={month} />
+      <Month key={month} month={month} loaded={ledger} />
     </>
   );
 }
 
-function Month({ month }: { month: string }) {
-  const { data, error, tryAgain } = useLoaded(
-    useCallback((signal) => call('getLedger', { query: { month }, signal }), [month]),
-  );
-  const [ledger, setLedger] = useState<Ledger | null>(null);
+function Month({ month, loaded }: { month: string; loaded: Ledger }) {
+  const [ledger, setLedger] = useState(loaded);
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  useEffect(() => setLedger(data?.ledger ?? null), [data]);
   usePoll(ledger?.isReading ?? false, POLL_MS, async (signal) => {
     try {
       const now = await call('getLedger', { query: { month }, signal });
@@ -65,8 +53,6 @@ function Month({ month }: { month: string }) {
       return false;
     }
   });
-  if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
-  if (!data) return <Bones count={4} />;
   const read = async () => {
     setBusy(true);
     setFault(null);
@@ -118,7 +104,7 @@ function Month({ month }: { month: string }) {
   );
 }
 
-function Kinds({ summary: { kinds } }: { summary: NonNullable<Ledger['summary']> }) {
+function Kinds({ summary: { kinds } }: { summary: NonNullable<NonNullable<Ledger>['summary']> }) {
   if (kinds.length === 0) return <p>No money moved in this month.</p>;
   const net = ({ grossCents, refundsCents, feeCents }: (typeof kinds)[number]) =>
     grossCents + refundsCents - feeCents;

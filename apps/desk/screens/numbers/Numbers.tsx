@@ -1,5 +1,4 @@
 import { Form, Link, useLoaderData } from 'react-router';
-import { hasRightsOf } from '#core/staff.ts';
 import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -23,8 +22,7 @@ const keys = [
 
 /** How many joined in a period, and where the others stopped. */
 export function Numbers() {
-  const { asked, numbers } = useLoaderData() as NumbersData;
-  const { role, timeZone } = useMe();
+  const { asked, numbers, money } = useLoaderData() as NumbersData;
   const isEmpty = numbers.total.started === 0;
   return (
     <>
@@ -42,13 +40,13 @@ export function Numbers() {
           <Funnel asked={asked} numbers={numbers} />
         </Section>
       )}
-      {hasRightsOf(role, 'finance') && (
+      {money && (
         <>
           <Section title="Money">
-            <Money today={today(timeZone)} />
+            <Money money={money} />
           </Section>
           <Section title="Reconciliation">
-            <Reconciliations />
+            <Reconciliations nights={money.nights} />
           </Section>
         </>
       )}

@@ -1,25 +1,16 @@
-import { useCallback } from 'react';
 import { Link } from 'react-router';
-import { Bones } from '#ui/Skeleton.tsx';
-import { PartFailed } from '../../components/Failed.tsx';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
-import { call } from '../../lib/call.ts';
-import { useLoaded } from '../../lib/useLoaded.ts';
 import { counted } from '../../lib/words.ts';
+import type { Nights } from './loadNumbers.ts';
 import styles from './Numbers.module.css';
 
 /** Whether Stripe's money and our members agreed in the last nights. */
-export function Reconciliations() {
-  const { data, error, tryAgain } = useLoaded(
-    useCallback((signal) => call('getReconciliations', { signal }), []),
-  );
-  if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
-  if (!data) return <Bones count={4} />;
-  if (data.nights.length === 0) return <p>Stripe’s money has not been compared with the members yet.</p>;
+export function Reconciliations({ nights }: { nights: Nights }) {
+  if (nights.length === 0) return <p>Stripe’s money has not been compared with the members yet.</p>;
   return (
     <ol className={styles.nights}>
-      {data.nights.map(({ at, payments, differences }) => (
+      {nights.map(({ at, payments, differences }) => (
         <li key={at}>
           <p className={styles.night}>
             <Time at={at} />

@@ -1,41 +1,59 @@
-import type { LoaderFunctionArgs, ShouldRevalidateFunctionArgs } from 'react-router';
+import type { LoaderFunctionArgs } from 'react-router';
 import type { DeskData, DeskQuery } from '#contract/deskSchemas.ts';
 import { numberKeys } from '#core/funnel.ts';
+import { hasRightsOf } from '#core/staff.ts';
 import { call } from '../../lib/call.ts';
 import { lastMe } from '../../lib/me.ts';
-import { thisMonth, today } from './periods.ts';
+import { monthsBefore, thisMonth, today } from './periods.ts';
+
+/** How many months of ledgers can be chosen. */
+const MONTHS = 24;
 
 export type Asked = DeskQuery<'getNumbers'>;
 export type Numbers = DeskData<'getNumbers'>;
+export type Ledger = DeskData<'getLedger'>['ledger'];
+export type Nights = DeskData<'getReconciliations'>['nights'];
+
+export interface MoneyData {
+  months: { value: string; label: string }[];
+  /** The month that is shown. */
+  month: string;
+  ledger: Ledger;
+  nights: Nights;
+}
+
 export interface NumbersData {
   asked: Asked;
   numbers: Numbers;
+  /** Null for whoever may not see it. */
+  money: MoneyData | null;
 }
 
-/** Loads the numbers of the period in the address; without one, of this month. */
+/** Loads the numbers of the period and the money of the month in the address; without them, of this month. */
 export async function loadNumbers({ request }: LoaderFunctionArgs): Promise<NumbersData> {
-  const timeZone = (await lastMe())?.timeZone ?? 'UTC';
+  const me = await lastMe();
+  const day = today(me?.timeZone ?? 'UTC');
   const query = new URL(request.url).searchParams;
-  const month = thisMonth(today(timeZone));
+  const current = thisMonth(day);
   const asked: Asked = {
-    from: query.get('from') || month.from,
-    to: query.get('to') || month.to,
+    from: query.get('from') || current.from,
+    to: query.get('to') || current.to,
     by: numberKeys.find((key) => key === query.get('by')) ?? 'day',
   };
-  return { asked, numbers: await call('getNumbers', { query: asked, signal: request.signal }) };
+  const { signal } = request;
+  const [numbers, money] = await Promise.all([
+    call('getNumbers', { query: asked, signal }),
+    me && hasRightsOf(me.role, 'finance') ? loadMoney(day, query.get('month'), signal) : null,
+  ]);
+  return { asked, numbers, money };
 }
 
-/** The month of the ledger in the address changes nothing of the joins. */
-export function mustLoadNumbers({
-  currentUrl,
-  nextUrl,
-  defaultShouldRevalidate,
-}: ShouldRevalidateFunctionArgs): boolean {
-  const without = ({ searchParams }: URL) => {
-    const others = new URLSearchParams(searchParams);
-    others.delete('month');
-    return String(others);
-  };
-  const isMonth = currentUrl.search !== nextUrl.search && without(currentUrl) === without(nextUrl);
-  return !isMonth && defaultShouldRevalidate;
+async function loadMoney(day: string, given: string | null, signal: AbortSignal): Promise<MoneyData> {
+  const months = monthsBefore(day, MONTHS);
+  const month = months.find(({ value }) => value === given)?.value ?? months[0]!.value;
+  const [{ ledger }, { nights }] = await Promise.all([
+    call('getLedger', { query: { month }, signal }),
+    call('getReconciliations', { signal }),
+  ]);
+  return { months, month, ledger, nights };
 }
