@@ -1,12 +1,19 @@
 import { defineConfig } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
 
-/** One script and one style sheet for all pages; only what a few visits need is loaded later. */
+/**
+ * One script and one style sheet for all pages; only what a few visits need is loaded later. The frame in which documents are shown
+ * (viewer/) is a page of its own, since it has no origin.
+ */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [pluginReact()],
-  source: { entry: { index: './app/main.tsx' } },
-  html: { template: './index.html', inject: 'head', scriptLoading: 'defer' },
+  source: { entry: { index: './app/main.tsx', viewer: './viewer/main.ts' } },
+  html: {
+    template: ({ entryName }) => (entryName === 'viewer' ? './viewer/index.html' : './index.html'),
+    inject: 'head',
+    scriptLoading: 'defer',
+  },
   output: {
     distPath: { root: 'dist' },
     // The content security policy forbids inline scripts.

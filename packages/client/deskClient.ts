@@ -1,9 +1,9 @@
-import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
+import { type DeskCallName, type DeskFileName, deskCalls } from '#contract/deskCalls.ts';
 import type { DeskBody, DeskData, DeskParams, DeskQuery, Shown } from '#contract/deskSchemas.ts';
 import { filledIn } from '#contract/filledIn.ts';
 import type { Failure } from '#contract/schemas.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
-import { exchange } from './exchange.ts';
+import { type Arrived, exchange } from './exchange.ts';
 import { ApiError } from './failures.ts';
 
 type Asked<Name extends DeskCallName> = (DeskParams<Name> extends Record<string, never>
@@ -32,21 +32,39 @@ export async function callDesk<Name extends DeskCallName>(
   name: Name,
   ...[options]: DeskArguments<Name>
 ): Promise<DeskData<Name>> {
-  const { method, path } = deskCalls[name];
+  const { status, answer } = await ask(name, options);
+  const given = answer as { data?: unknown } | null;
+  if (status === 200 && given?.data) return given.data as DeskData<Name>;
+  throw failureOf(name, status, answer);
+}
+
+/** Takes a file of the desk. Throws as {@link callDesk} does. */
+export async function takeDeskFile<Name extends DeskFileName>(
+  name: Name,
+  ...[options]: DeskArguments<Name>
+): Promise<ArrayBuffer> {
+  const { status, answer, bytes } = await ask(name, options);
+  if (bytes) return bytes;
+  throw failureOf(name, status, answer);
+}
+
+function ask(name: DeskCallName, options: object | undefined): Promise<Arrived> {
   const { params, query, body, signal } = (options ?? {}) as {
     params?: Record<string, string>;
     query?: Record<string, string>;
     body?: unknown;
     signal?: AbortSignal;
   };
-  const { status, answer } = await exchange(addressOf(name, params, query), { method, body, signal });
-  const given = (answer ?? { message: sentenceOfProxy(status) }) as
-    | (Partial<Failure> & { shown?: Shown })
-    | { data: unknown };
-  if ('data' in given && given.data && status === 200) return given.data as DeskData<Name>;
-  const { shown } = given as { shown?: Shown };
-  if (shown) throw new Changed(path, { ...given, shown });
-  throw new ApiError(path, status, given as Partial<Failure>);
+  const { method } = deskCalls[name];
+  const isFile = 'file' in deskCalls[name];
+  return exchange(addressOf(name, params, query), { method, body, signal, isFile });
+}
+
+function failureOf(name: DeskCallName, status: number, answer: unknown): ApiError {
+  const { path } = deskCalls[name];
+  const given = (answer ?? { message: sentenceOfProxy(status) }) as Partial<Failure> & { shown?: Shown };
+  const { shown } = given;
+  return shown ? new Changed(path, { ...given, shown }) : new ApiError(path, status, given);
 }
 
 /** Returns the address of a call, with its query. */

@@ -7,6 +7,8 @@ export interface Arrived {
   status: number;
   /** The parsed body; null if it was no JSON, such as a proxy's page. */
   answer: unknown;
+  /** The body of a successful answer, if a file was asked for. */
+  bytes?: ArrayBuffer;
   /** The value of the header Retry-After, in seconds. */
   retryAfter: string | null;
 }
@@ -14,7 +16,12 @@ export interface Arrived {
 /** Sends a request with a JSON body, or with none, and awaits the whole answer. Throws {@link Unsent} if none arrives. */
 export async function exchange(
   url: string,
-  { method, body, signal }: { method: 'GET' | 'POST'; body?: unknown; signal?: AbortSignal | undefined },
+  {
+    method,
+    body,
+    signal,
+    isFile = false,
+  }: { method: 'GET' | 'POST'; body?: unknown; signal?: AbortSignal | undefined; isFile?: boolean },
 ): Promise<Arrived> {
   const asked = (ended: AbortSignal) =>
     fetch(url, {
@@ -28,9 +35,11 @@ export async function exchange(
   try {
     return await within(async (ended) => {
       const response = await asked(ended);
-      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
-      const text = await response.text();
       const retryAfter = response.headers.get('retry-after');
+      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
+      if (isFile && response.ok)
+        return { status: response.status, answer: null, bytes: await response.arrayBuffer(), retryAfter };
+      const text = await response.text();
       return { status: response.status, answer: jsonOf(text), retryAfter };
     }, signal);
   } catch (cause) {

@@ -3,7 +3,8 @@ import type { StaffRole } from '#core/staff.ts';
 /**
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
  * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
- * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded. The calls whose shapes are `action` are shown before they are done.
+ * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded. The calls whose shapes are
+ * `action` are shown before they are done.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -43,6 +44,9 @@ export const deskCalls = {
   searchInvitations: { method: 'POST', path: '/api/desk/invitations/search', role: 'staff', query: true },
   withdrawInvitations: { method: 'POST', path: '/api/desk/invitations/withdraw', role: 'staff' },
   extendInvitations: { method: 'POST', path: '/api/desk/invitations/extend', role: 'staff' },
+  getTranscripts: { method: 'GET', path: '/api/desk/transcripts', role: 'staff' },
+  getTranscript: { method: 'GET', path: '/api/desk/transcripts/{id}/{join}', role: 'staff' },
+  openDocument: { method: 'GET', path: '/api/desk/documents/{id}/bytes', role: 'staff', file: true },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,
@@ -50,3 +54,7 @@ export const deskCalls = {
 >;
 
 export type DeskCallName = keyof typeof deskCalls;
+/** The calls that are answered with a file. */
+export type DeskFileName = {
+  [Name in DeskCallName]: (typeof deskCalls)[Name] extends { file: true } ? Name : never;
+}[DeskCallName];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
-import { cents, personId, personParams, time } from './deskShapes.ts';
+import { cents, personId, personParams, shownAs, time } from './deskShapes.ts';
 
 const foundPerson = z.object({
   id: personId,
@@ -92,6 +92,7 @@ const person = z.object({
       name: z.string(),
       sizeBytes: z.int(),
       uploadedAt: time,
+      shownAs,
       review: z.enum(['open', 'accepted', 'rejected']),
       /** Why it was rejected, as the applicant reads it. */
       reason: z.string().nullable(),

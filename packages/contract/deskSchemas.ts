@@ -8,6 +8,7 @@ import type { done, shown } from './deskShapes.ts';
 import { signInSchemas } from './deskSignIn.ts';
 import { staffSchemas } from './deskStaff.ts';
 import { todaySchemas } from './deskToday.ts';
+import { transcriptSchemas } from './deskTranscripts.ts';
 
 /**
  * The shapes of the desk's calls, which are in files by page. Successes and failures are wrapped as those of the joiners' calls
@@ -21,6 +22,7 @@ export const deskSchemas = {
   ...invitationSchemas,
   ...staffSchemas,
   ...numbersSchemas,
+  ...transcriptSchemas,
 } as const satisfies Record<
   DeskCallName,
   { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; data: z.ZodType }

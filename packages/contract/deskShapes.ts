@@ -9,6 +9,8 @@ export const cents = z.int();
 export const personId = z.int().positive();
 /** A number in an address. */
 export const number = z.string().regex(/^[1-9]\d{0,15}$/);
+/** How browsers show a document; null if they cannot, as of Word. */
+export const shownAs = z.enum(['pdf', 'picture']).nullable();
 /** The path parameter of a call about one person. */
 export const personParams = z.object({ id: number });
 

@@ -19,7 +19,7 @@ export interface DeskAnswer {
   shown: Shown | undefined;
 }
 
-/** A browser at the desk, with its own cookie. */
+/** A browser at the desk, with its own cookie. The `data` of a file that is no text is a Buffer. */
 export interface DeskBrowser {
   call(
     name: DeskCallName,
@@ -97,7 +97,9 @@ function browserAt(url: string): DeskBrowser {
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
       const isFile = response.ok && 'file' in deskCalls[name];
-      const answer = (isFile ? { data: await response.text() } : await response.json()) as {
+      const isText = response.headers.get('content-type')?.startsWith('text/');
+      const fileOf = async () => (isText ? response.text() : Buffer.from(await response.arrayBuffer()));
+      const answer = (isFile ? { data: await fileOf() } : await response.json()) as {
         data?: unknown;
         message?: string;
         shown?: Shown;

@@ -20,6 +20,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     'people',
     'platform',
     'running',
+    'session',
     'society',
   ],
   documents: ['crm', 'letters', 'paying', 'platform', 'providers', 'session'],

@@ -27,6 +27,7 @@ export function Header() {
           <NavLink to="/" end>
             Today
           </NavLink>
+          <NavLink to="/transcripts">Transcripts</NavLink>
           <NavLink to="/parcels">Parcels</NavLink>
           <NavLink to="/invitations">Invitations</NavLink>
           <NavLink to="/numbers">Numbers</NavLink>

@@ -23,6 +23,10 @@ import { loadStaff } from '../screens/staff/loadStaff.ts';
 import { Staff } from '../screens/staff/Staff.tsx';
 import { loadToday } from '../screens/today/loadToday.ts';
 import { Today } from '../screens/today/Today.tsx';
+import { loadTranscript } from '../screens/transcript/loadTranscript.ts';
+import { Transcript } from '../screens/transcript/Transcript.tsx';
+import { loadTranscripts } from '../screens/transcripts/loadTranscripts.ts';
+import { Transcripts } from '../screens/transcripts/Transcripts.tsx';
 import { Layout } from './Layout.tsx';
 
 const routes: RouteObject[] = [
@@ -40,6 +44,10 @@ const routes: RouteObject[] = [
         ErrorBoundary: PageFailed,
         children: [
           { path: '/', loader: loadToday, Component: Today },
+          { path: '/transcripts', loader: loadTranscripts('decide'), Component: Transcripts },
+          { path: '/transcripts/overdue', loader: loadTranscripts('overdue'), Component: Transcripts },
+          { path: '/transcripts/decided', loader: loadTranscripts('decided'), Component: Transcripts },
+          { path: '/transcripts/:id/:join', loader: loadTranscript, Component: Transcript },
           { path: '/people', loader: searchPeople, Component: People },
           {
             path: '/people/:id',

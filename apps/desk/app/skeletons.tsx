@@ -6,6 +6,8 @@ import { PeopleSkeleton } from '../screens/people/PeopleSkeleton.tsx';
 import { PersonSkeleton } from '../screens/person/PersonSkeleton.tsx';
 import { StaffSkeleton } from '../screens/staff/StaffSkeleton.tsx';
 import { TodaySkeleton } from '../screens/today/TodaySkeleton.tsx';
+import { TranscriptSkeleton } from '../screens/transcript/TranscriptSkeleton.tsx';
+import { TranscriptsSkeleton } from '../screens/transcripts/TranscriptsSkeleton.tsx';
 
 const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 
@@ -17,6 +19,8 @@ export function skeletonAt(path: string, from: string | null): ReactElement | nu
   if (path.startsWith('/parcels')) return from?.startsWith('/parcels') ? null : <ParcelsSkeleton />;
   if (path === '/numbers') return <NumbersSkeleton />;
   if (path === '/staff') return <StaffSkeleton />;
+  if (/^\/transcripts\/\d/.test(path)) return <TranscriptSkeleton />;
+  if (/^\/transcripts(\/|$)/.test(path)) return <TranscriptsSkeleton />;
   const person = personIn(path);
   // The tabs of a person need nothing that is not there.
   if (person === undefined || (from !== null && personIn(from) === person)) return null;

@@ -13,3 +13,6 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: stri
     </nav>
   );
 }
+
+/** What tabs that are not known yet will take. */
+export const tabsPlace = styles.tabs;

@@ -1,21 +1,31 @@
-import { callDesk, type DeskArguments } from '#client/deskClient.ts';
-import type { DeskCallName } from '#contract/deskCalls.ts';
+import { callDesk, type DeskArguments, takeDeskFile } from '#client/deskClient.ts';
+import type { DeskCallName, DeskFileName } from '#contract/deskCalls.ts';
 import type { DeskData } from '#contract/deskSchemas.ts';
 import { isSignedOut, lastMe } from './me.ts';
 import { signInAgain } from './signInAgain.ts';
 
-/**
- * Makes a call. If the session has ended meanwhile, asks to sign in again and then makes it once more, so that nobody loses their
- * place. Throws `ApiError` for a failure, `Unsent` without an answer.
- */
-export async function call<Name extends DeskCallName>(
+/** Makes a call. Throws `ApiError` for a failure, `Unsent` without an answer. */
+export function call<Name extends DeskCallName>(
   name: Name,
   ...options: DeskArguments<Name>
 ): Promise<DeskData<Name>> {
+  return signedIn(() => callDesk(name, ...options));
+}
+
+/** Takes a file. Throws as {@link call} does. */
+export function takeFile<Name extends DeskFileName>(
+  name: Name,
+  ...options: DeskArguments<Name>
+): Promise<ArrayBuffer> {
+  return signedIn(() => takeDeskFile(name, ...options));
+}
+
+/** If the session has ended meanwhile, asks to sign in again and then asks once more, so that nobody loses their place. */
+async function signedIn<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await callDesk(name, ...options);
+    return await ask();
   } catch (error) {
     if (!isSignedOut(error) || (await lastMe()) === null || !(await signInAgain.ask())) throw error;
-    return callDesk(name, ...options);
+    return ask();
   }
 }

@@ -19,6 +19,8 @@ export const queueWords: Record<Today['queues'][number]['name'], string> = {
 
 /** The pages of the queues that have one. */
 export const queueAddresses: Partial<Record<Today['queues'][number]['name'], string>> = {
+  transcripts: '/transcripts',
+  proof: '/transcripts/overdue',
   parcels: '/parcels',
 };
 
@@ -69,6 +71,13 @@ export const documentWords: Record<Person['documents'][number]['kind'], string> 
   transcript: 'Transcript',
   resume: 'Resume',
 };
+
+/** How a decision on a transcript is coloured. */
+export const verdictTones = {
+  accepted: 'good',
+  rejected: 'bad',
+  'rejected finally': 'bad',
+} as const satisfies Record<DeskData<'getTranscript'>['decisions'][number]['verdict'], string>;
 
 /** Returns a number of bytes as people say it: "2.4 MB". */
 export function sizeWords(bytes: number): string {

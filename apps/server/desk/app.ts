@@ -14,9 +14,16 @@ import { signInRoutes } from './signInRoutes.ts';
 import { NO_STAFF } from './staff.ts';
 import { staffRoutes } from './staffRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
+import { NO_DOCUMENT, NO_JOIN, transcriptRoutes } from './transcriptRoutes.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
-const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE, staff: NO_STAFF };
+const unknownAt: Record<string, string> = {
+  documents: NO_DOCUMENT,
+  letters: NO_LETTER,
+  notices: NO_NOTICE,
+  staff: NO_STAFF,
+  transcripts: NO_JOIN,
+};
 
 /**
  * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
@@ -48,6 +55,7 @@ export function buildDesk(
   signInRoutes(app, deps);
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
+  transcriptRoutes(app, deps);
   parcelRoutes(app, deps);
   invitationRoutes(app, deps);
   staffRoutes(app, deps);

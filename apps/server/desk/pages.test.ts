@@ -16,6 +16,7 @@ test('the desk has one page at every path, its files for ever, and no page for c
     join(folder, 'index.html'),
     '<html data-mode="%mode%"><head><title>%society%</title></head></html>',
   );
+  writeFileSync(join(folder, 'viewer.html'), '<html><title>Document</title></html>');
   writeFileSync(join(folder, 'static/js/index.1a2b.js'), 'run()');
   const app = buildDesk(deps, folder);
   t.after(() => app.close());
@@ -36,6 +37,12 @@ test('the desk has one page at every path, its files for ever, and no page for c
       assert.ok(policy.includes(directive), directive);
     assert.doesNotMatch(policy.join(), /unsafe/);
   }
+  const viewer = await get('/viewer');
+  assert.match(viewer.body, /<title>Document/);
+  assert.equal(
+    viewer.headers['content-security-policy'],
+    "default-src 'none';script-src http://localhost:3100/static/;style-src http://localhost:3100/static/;img-src blob: data:;connect-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'self';sandbox allow-scripts",
+  );
   const file = await get('/static/js/index.1a2b.js');
   assert.deepEqual([file.statusCode, file.body], [200, 'run()']);
   assert.equal(file.headers['cache-control'], 'public, max-age=31536000, immutable');

@@ -11,12 +11,12 @@ import type { Deps } from './deps.ts';
 const YEAR_SECONDS = 365 * 86_400;
 
 /**
- * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, and its one page at every other path
- * outside /api. The page has the society's name, its colours and the mode; whatever else it shows, it asks for.
+ * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, the frame in which documents are shown at
+ * /viewer, and its one page at every other path outside /api. The page has the society's name, its colours and the mode; whatever else it shows, it asks for.
  */
 export function servePages(
   app: FastifyInstance,
-  { config, society, icon }: Deps & { icon: Buffer },
+  { config, society, icon, deskUrl }: Deps & { deskUrl: string; icon: Buffer },
   deskBuild: string,
 ): void {
   const template = join(deskBuild, 'index.html');
@@ -28,8 +28,9 @@ export function servePages(
     .replace('</head>', () => `<style>${style}</style></head>`)
     .replaceAll('%society%', () => escapeHtml(name))
     .replaceAll('%mode%', config.mode);
+  const ofCalls = headersOfCalls(config);
   const headers = {
-    ...headersOfCalls(config),
+    ...ofCalls,
     'content-security-policy': policy(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -47,6 +48,8 @@ export function servePages(
         cacheControl: false,
         setHeaders: (reply) => {
           void reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
+          // The viewer has no origin, so to its browser these files are another site's.
+          void reply.header('cross-origin-resource-policy', 'cross-origin');
         },
       });
     },
@@ -54,6 +57,13 @@ export function servePages(
   );
   app.get('/favicon.ico', (_, reply) =>
     reply.type('image/png').header('cache-control', 'public, max-age=86400').send(icon),
+  );
+  const viewer = readFileSync(join(deskBuild, 'viewer.html'), 'utf8');
+  app.get('/viewer', (_, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .headers({ ...ofCalls, 'content-security-policy': viewerPolicy(deskUrl) })
+      .send(viewer),
   );
   app.get('/*', (request, reply) => {
     if (/^\/api(\/|$|\?)/.test(request.url)) return nothingHere(request, reply);
@@ -69,8 +79,28 @@ function policy(styleHash: string): string {
     `style-src 'self' ${styleHash}`,
     "img-src 'self'",
     "connect-src 'self'",
+    // A document that could lead its frame away would tell the other site what it says.
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+  ].join(';');
+}
+
+/**
+ * The frame of a document has no origin of its own, runs our files alone, and has no network: whatever runs in it can neither read
+ * anything of the desk nor tell anybody.
+ */
+function viewerPolicy(deskUrl: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${deskUrl}/static/`,
+    `style-src ${deskUrl}/static/`,
+    'img-src blob: data:',
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-scripts',
   ].join(';');
 }

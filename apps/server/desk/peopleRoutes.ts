@@ -19,7 +19,7 @@ import { programmeName } from './words.ts';
 export const NOBODY = 'There is no such person, or they were erased.';
 export const NO_LETTER = 'There is no such letter.';
 const NO_RECIPIENT = 'No email address is known that this letter could go to.';
-const NO_CURSOR = 'This list cannot go on from there. Search again.';
+export const NO_CURSOR = 'This list cannot go on from there. Begin it again.';
 
 const ROWS = 50;
 

@@ -9,6 +9,7 @@ import type { ShownPerson } from '../people/showPerson.ts';
 import type { Society } from '../society/society.ts';
 import { dateOf } from '../society/texts.ts';
 import type { EventShown } from './events.ts';
+import { shownAs } from './transcripts.ts';
 import { actionWords, letterNames, programmeName, refundWords } from './words.ts';
 
 type Person = DeskData<'getPerson'>;
@@ -69,6 +70,7 @@ export function personAnswer(
       name: document.name,
       sizeBytes: Number(document.size_bytes),
       uploadedAt: document.created_at.toISOString(),
+      shownAs: shownAs(document),
       review: document.review,
       reason: reasonOf(person, document),
       reviewedAt: document.reviewed_at?.toISOString() ?? null,

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
@@ -11,7 +12,7 @@ import {
 } from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
-import { plainLines } from '#core/cleanText.ts';
+import { plain, plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { failures } from '../platform/http/routes.ts';
@@ -34,11 +35,8 @@ export interface DeskContext<Name extends DeskCallName> {
   reply: FastifyReply;
 }
 
-/** A file that staff download. It is sent piece by piece. */
-export interface DeskFile {
-  name: string;
-  pieces: AsyncIterable<string>;
-}
+/** A file that staff download: a table of ours (CSV), which is sent piece by piece, or the bytes of what somebody has uploaded. */
+export type DeskFile = { name: string } & ({ pieces: AsyncIterable<string> } | { bytes: Buffer });
 
 type Answered<Name extends DeskCallName> = (typeof deskCalls)[Name] extends { file: true }
   ? DeskFile
@@ -54,7 +52,7 @@ export function serveDesk<Name extends DeskCallName>(
   deps: Deps & { deskUrl: string },
   name: Name,
   handler: (context: DeskContext<Name>) => Promise<Answered<Name>> | Answered<Name>,
-  subject?: (context: DeskContext<Name>) => string,
+  subject?: (context: DeskContext<Name>) => string | Promise<string>,
 ): void {
   const { method, path, role } = deskCalls[name];
   const isFile = 'file' in deskCalls[name];
@@ -90,8 +88,8 @@ export function serveDesk<Name extends DeskCallName>(
       const { staff, params, query, body } = request;
       const context = { staff, params, query, body, request, reply } as DeskContext<Name>;
       const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
-      const note = (outcome: 'done' | 'refused' | 'failed') =>
-        noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
+      const note = async (outcome: 'done' | 'refused' | 'failed') =>
+        noteEvent(deps, { staff: request.staff, action: name, subject: await subject?.(context), outcome });
       try {
         const data = await handler(context);
         if (isRecorded) await note('done');
@@ -105,16 +103,23 @@ export function serveDesk<Name extends DeskCallName>(
   });
 }
 
-/** Sends a CSV file. It begins with a byte order mark, by which Excel reads its letters rightly. */
-function sendFile(reply: FastifyReply, { name, pieces }: DeskFile): FastifyReply {
+/**
+ * Sends a file to be saved. A table begins with a byte order mark, by which Excel reads its letters rightly. In what somebody has uploaded
+ * no script runs, and nothing is loaded, even if a browser should show it.
+ */
+function sendFile(reply: FastifyReply, file: DeskFile): FastifyReply {
+  void reply.header('content-disposition', contentDisposition(plain(file.name)));
+  if ('bytes' in file)
+    return reply
+      .type('application/octet-stream')
+      .header('content-security-policy', "sandbox;default-src 'none';frame-ancestors 'none'")
+      .send(file.bytes);
+  const { pieces } = file;
   async function* marked() {
     yield '\ufeff';
     yield* pieces;
   }
-  return reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(marked(), { objectMode: false }));
+  return reply.type('text/csv; charset=utf-8').send(Readable.from(marked(), { objectMode: false }));
 }
 
 /** Returns an answer without the characters that change how the text around them looks: names and the like are from outside. */

@@ -18,7 +18,7 @@ const live = await startDesk(server, 'live');
 after(() => Promise.all([local.close(), live.close()]));
 
 const names = Object.keys(deskCalls) as DeskCallName[];
-const path = { id: '1' };
+const path = { id: '1', join: '1' };
 
 test('a link signs one browser in, once', async () => {
   const token = await local.link('Robin Owner', 'owner');

@@ -1,28 +1,33 @@
+import { buffer } from 'node:stream/consumers';
 import { type Selectable, sql } from 'kysely';
 import type { DocumentTable } from '../platform/database/types.ts';
 import { personOf } from '../session/members.ts';
 import type { Deps } from './deps.ts';
 import { holdDocument } from './encryptDocuments.ts';
 import { proofJoin } from './proofJoin.ts';
-import { type Applicant, applicantOf } from './review.ts';
-import { saveDocument } from './saveDocument.ts';
+import { applicantOf } from './review.ts';
+import { saveDocument, whyUnread } from './saveDocument.ts';
 import { unknownDocuments } from './sweepDocuments.ts';
 
 export type ListedDocument = Selectable<DocumentTable>;
 
 /**
- * Returns the documents of the join that owes the proof for `uuid`, the oldest first, with what its transcript should say. `join` is
- * that join.
+ * Returns the documents of the join `uuid` and of that which owes the proof for it, the oldest first, with what the transcript should say.
+ * `join` is the latter.
  */
 export async function documentsOfJoin(
   deps: Deps,
   uuid: string,
-): Promise<{ join: string; applicant: Applicant | null; documents: ListedDocument[] }> {
+): Promise<{
+  join: string;
+  applicant: Awaited<ReturnType<typeof applicantOf>>;
+  documents: ListedDocument[];
+}> {
   const join = await proofJoin(deps.database, uuid);
   const documents = await deps.database
     .selectFrom('document')
     .selectAll()
-    .where('session_uuid', '=', join)
+    .where('session_uuid', 'in', [uuid, join])
     .orderBy('created_at')
     .execute();
   return { join, applicant: await applicantOf(deps, join), documents };
@@ -68,6 +73,42 @@ export async function fetchDocument(
   if (!row) return null;
   const refused = await saveDocument(deps, { key: row.storage_key, sha256: row.sha256 }, path);
   return refused === null ? { mediaType: row.media_type } : { refused };
+}
+
+/** A document that can be read, or why it cannot; `removed`: retention or an erasure has removed its file. */
+export type ReadDocument =
+  | { is: 'read'; name: string; bytes: Buffer }
+  | { is: 'removed' }
+  | { is: 'unreadable'; why: string };
+
+/** Reads the document with this id, and checks that it is what was stored. Null: there is no such document. */
+export async function readDocument(deps: Deps, id: string): Promise<ReadDocument | null> {
+  const row = await deps.database
+    .selectFrom('document')
+    .select(['name', 'storage_key', 'sha256', 'removed_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return null;
+  if (row.removed_at !== null) return { is: 'removed' };
+  try {
+    const bytes = await buffer(await deps.storage.read(row.storage_key, row.sha256));
+    return { is: 'read', name: row.name, bytes };
+  } catch (error) {
+    return { is: 'unreadable', why: await whyUnread(deps, row.storage_key, error) };
+  }
+}
+
+/** Returns the number of the person whose document this is; null if there is none. */
+export async function personOfDocument(
+  { database }: Pick<Deps, 'database'>,
+  id: string,
+): Promise<number | null> {
+  const { rows } = await sql<{ id: number | null }>`
+    select coalesce(document.person_id, session.person_id)::int as id
+    from document left join join_session session on session.uuid = session_uuid where document.id = ${id}`.execute(
+    database,
+  );
+  return rows[0]?.id ?? null;
 }
 
 /** Returns the keys of the documents that the database does not know. Those that are `young` may be of an upload under way. */

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../crm/hubspotIsToHear.ts';
@@ -206,64 +206,143 @@ const ofSession = sql`
   left join person on person.id = session.person_id,
   lateral (select coalesce(person.details, session.details, person.profile) as known) as told`;
 
-export interface Waiting extends Applicant {
+/** Where a list goes on: the time (µs) of the last row shown, and what tells it from others of the same time. */
+export interface ListCursor {
+  micros: string;
+  key: string;
+}
+
+const microsOf = (time: RawBuilder<unknown>) =>
+  sql<string>`(extract(epoch from ${time}) * 1000000)::bigint::text`;
+const cursorOf = ({ micros, key }: ListCursor, type: RawBuilder<unknown>) =>
+  sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${key}::${type})`;
+
+interface Listing {
+  /** Only these joins. */
+  joins?: readonly string[];
+  /** Only rows behind this one. */
+  after?: ListCursor | null;
+  /** The most rows; null: all. */
+  most?: number | null;
+}
+
+const amongst = (joins: readonly string[] | undefined) =>
+  joins ? sql`session.uuid = any(${joins}::uuid[])` : sql`true`;
+
+export interface Waiting extends Applicant, ListCursor {
   uuid: string;
+  programme: string;
   since: Date;
   count: number;
 }
 
-/**
- * Returns the joins with pending transcripts, the longest waiting first, at most `most`. Leaves out joins whose membership has ended.
- */
+/** SQL for whether the query's `document` waits for a decision. */
+const waits = sql<boolean>`(kind = 'transcript' and review = 'open' and not ${isUnseen})`;
+
+/** Returns the joins with pending transcripts, the longest waiting first. Leaves out joins whose membership has ended. */
 export async function waitingTranscripts(
   { database }: Pick<Deps, 'database'>,
-  { most = null }: { most?: number | null } = {},
+  { joins, after = null, most = null }: Listing = {},
 ): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
-    select uuid, since, count, ${applicant}
+    select uuid, programme, since, ${microsOf(sql`since`)} as micros, key, (
+        select count(*)::int from document where session_uuid = uuid and ${waits}) as count, ${applicant}
     from (
-      select session_uuid, min(created_at) as since, count(*)::int as count from document
-      where kind = 'transcript' and review = 'open' and not ${isUnseen} group by session_uuid
-    ) as waiting join join_session session on uuid = session_uuid ${ofSession}
-    where not ${hasEnded('session.uuid')}
-    order by since limit ${most}`.execute(database);
+      select session_uuid, created_at as since, id as key from document where ${waits}
+    ) as first join join_session session on uuid = session_uuid ${ofSession}
+    where not exists (select from document where session_uuid = uuid and ${waits} and (created_at, id) < (since, key))
+      and not ${hasEnded('session.uuid')} and ${amongst(joins)} and ${after ? sql`(since, key) > ${cursorOf(after, sql`uuid`)}` : sql`true`}
+    order by since, key limit ${most}`.execute(database);
   return rows;
 }
 
-/** Returns the applicant of a join; null if there is no such join. */
+/** Returns the applicant of a join and the join's programme; null if there is no such join. */
 export async function applicantOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,
-): Promise<Applicant | null> {
-  const { rows } = await sql<Applicant>`
-    select ${applicant} from join_session session ${ofSession} where uuid = ${uuid}`.execute(database);
+): Promise<(Applicant & { programme: string }) | null> {
+  const { rows } = await sql<Applicant & { programme: string }>`
+    select programme, ${applicant} from join_session session ${ofSession} where uuid = ${uuid}`.execute(
+    database,
+  );
   return rows[0] ?? null;
 }
 
-export interface DueProof extends Applicant {
+export interface DueProof extends Applicant, ListCursor {
   uuid: string;
+  programme: string;
   paidAt: Date;
 }
 
 /**
- * Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. The longest waiting come first,
- * at most `most`; with `joins`, only these.
+ * Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. The longest waiting come first.
  */
 export async function dueProofs(
   { database, society, now }: Pick<Deps, 'database' | 'society' | 'now'>,
-  { joins, most = null }: { joins?: readonly string[]; most?: number | null } = {},
+  { joins, after = null, most = null }: Listing = {},
 ): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)
     .map(([name]) => name);
+  const key = sql`md5(uuid::text)`;
   // With a limit, PostgreSQL does not turn these subqueries into joins that read whole tables.
   const { rows } = await sql<DueProof>`
-    select uuid, paid_at as "paidAt", ${applicant} from join_session session ${ofSession}
+    select uuid, programme, paid_at as "paidAt", ${microsOf(sql`paid_at`)} as micros, ${key} as key, ${applicant}
+    from join_session session ${ofSession}
     where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
       and (select true where ${joinHolds('session.uuid', 'membership')} limit 1)
       and (select true from document where session_uuid = uuid and ${isProof} limit 1) is null
-      and ${joins ? sql`session.uuid = any(${joins}::uuid[])` : sql`true`}
-    order by paid_at limit ${most}`.execute(database);
+      and ${amongst(joins)}
+      and ${after ? sql`(paid_at, ${key}) > ${cursorOf(after, sql`text`)}` : sql`true`}
+    order by paid_at, ${key} limit ${most}`.execute(database);
+  return rows;
+}
+
+/** A decision that staff have made on the transcripts of a join. */
+export interface Decision {
+  at: Date;
+  /** Who decided; null if that is not known. */
+  by: string | null;
+  review: 'accepted' | 'rejected';
+  reason: RejectionReason | null;
+  isFinal: boolean;
+}
+
+/** Returns the decisions on the transcripts of a join that are in its story, the oldest first. */
+export async function decisionsOn(database: Kysely<Tables>, join: string): Promise<Decision[]> {
+  const { rows } = await sql<Decision>`
+    select distinct on (at) at, actor as by, substr(step, 10) as review, detail ->> 'reason' as reason,
+      coalesce((detail ->> 'isFinal')::boolean, false) as "isFinal"
+    from join_event where session_uuid = ${join} and step in ('document_accepted', 'document_rejected') order by at`.execute(
+    database,
+  );
+  return rows;
+}
+
+export interface Decided extends Applicant, ListCursor, Pick<Decision, 'by' | 'review' | 'isFinal'> {
+  uuid: string;
+  programme: string;
+  decidedAt: Date;
+  /** How many transcripts the decision was about. */
+  count: number;
+}
+
+/** Returns the joins whose transcripts were decided, each with its last decision. The latest come first. */
+export async function decidedTranscripts(
+  { database }: Pick<Deps, 'database'>,
+  { after = null, most = null }: Omit<Listing, 'joins'> = {},
+): Promise<Decided[]> {
+  const isDecided = sql`(kind = 'transcript' and reviewed_at is not null)`;
+  const { rows } = await sql<Decided>`
+    select uuid, programme, "decidedAt", ${microsOf(sql`"decidedAt"`)} as micros, key, last.review, "isFinal", (
+        select count(*)::int from document where session_uuid = uuid and reviewed_at = "decidedAt") as count,
+      (select actor from join_event where session_uuid = uuid and step = 'document_' || last.review order by id desc limit 1) as by, ${applicant}
+    from (
+      select session_uuid, reviewed_at as "decidedAt", id as key, review, is_final as "isFinal" from document where ${isDecided}
+    ) as last join join_session session on uuid = session_uuid ${ofSession}
+    where not exists (select from document where session_uuid = uuid and ${isDecided} and (reviewed_at, id) > ("decidedAt", key))
+      and session.erased_at is null and ${after ? sql`("decidedAt", key) < ${cursorOf(after, sql`uuid`)}` : sql`"decidedAt" <= 'infinity'`}
+    order by "decidedAt" desc, key desc limit ${most}`.execute(database);
   return rows;
 }

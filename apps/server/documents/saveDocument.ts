@@ -24,9 +24,18 @@ export async function saveDocument(
   } catch (error) {
     await file.close();
     await rm(path);
-    if (error instanceof NotStored) return `Document ${key} is not in the storage.`;
-    if (!(error instanceof DocumentFault)) throw error;
-    await tellUnreadable(deps, error);
-    return error.message;
+    return whyUnread(deps, key, error);
   }
+}
+
+/** Returns why a document could not be read, in a sentence, and gives staff a notice if its file is at fault. Throws all other errors. */
+export async function whyUnread(
+  deps: Pick<Deps, 'database' | 'log'>,
+  key: string,
+  error: unknown,
+): Promise<string> {
+  if (error instanceof NotStored) return `Document ${key} is not in the storage.`;
+  if (!(error instanceof DocumentFault)) throw error;
+  await tellUnreadable(deps, error);
+  return error.message;
 }

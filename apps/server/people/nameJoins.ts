@@ -26,3 +26,16 @@ export async function nameJoins(
     where own.uuid = any(${uuids}::uuid[])`.execute(database);
   return new Map(rows.map(({ uuid, ...join }) => [uuid, join]));
 }
+
+/** Returns the uuid of a person's join by its number, as {@link nameJoins} counts them; null if there is none. */
+export async function joinNamed(
+  { database }: Pick<Deps, 'database'>,
+  { personId, number }: Pick<JoinOf, 'personId' | 'number'>,
+): Promise<string | null> {
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid
+    from (select ${personId}::bigint as id union all select merged.id from person merged where merged.merged_into = ${personId}) as theirs
+    join join_session own on own.person_id = theirs.id
+    order by own.created_at, own.uuid offset ${number - 1} limit 1`.execute(database);
+  return rows[0]?.uuid ?? null;
+}

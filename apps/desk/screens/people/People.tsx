@@ -2,13 +2,13 @@ import { type KeyboardEvent, useRef } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
+import styles from '../../components/Rows.module.css';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { stateWords } from '../../lib/words.ts';
-import styles from './People.module.css';
 import type { Found } from './searchPeople.ts';
 
 const HOW =
@@ -40,7 +40,7 @@ function Results({ found }: { found: Found }) {
   if (rows.length === 0)
     return (
       <Stack>
-        <p className={styles.nobody} role="status">
+        <p className={styles.none} role="status">
           Nobody found.
         </p>
         <Hint>{HOW}</Hint>
@@ -53,7 +53,7 @@ function Results({ found }: { found: Found }) {
   const focusFirstNew = () => linksIn(body.current)[rows.length]?.focus();
   return (
     <>
-      <table className={`${table.table} ${styles.people}`}>
+      <table className={`${table.table} ${styles.rows}`}>
         <caption className="sr">People found for {found.text}</caption>
         <thead>
           <tr>

@@ -1,5 +1,6 @@
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Bone, Bones } from '#ui/Skeleton.tsx';
+import { tabsPlace } from '../../components/Tabs.tsx';
 import styles from './Person.module.css';
 
 export function PersonSkeleton() {
@@ -12,7 +13,7 @@ export function PersonSkeleton() {
       <p className={styles.standing}>
         <Bone style={{ width: 'min(24rem, 90%)', height: '1.55em' }} />
       </p>
-      <div className={styles.tabs}>
+      <div className={tabsPlace}>
         <Bone style={{ width: '18rem', height: '1em', margin: '0.875rem 0' }} />
       </div>
       <div className={styles.tab}>

@@ -20,6 +20,7 @@ import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
 import { syncContacts } from '../../crm/syncContacts.ts';
 import { parcelRow, parcelsAt } from '../../desk/parcels.ts';
 import { readToday } from '../../desk/today.ts';
+import { listTranscripts, readTranscript } from '../../desk/transcripts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { findPeople, searchPeople } from '../../joining/findJoins.ts';
@@ -363,6 +364,19 @@ test('the statements with which parcels are listed and sent read by index', asyn
     );
   });
   assert.ok(statements.length >= 8, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements of the desk, for the lists of transcripts and one of them, read by index', async () => {
+  const statements = await statementsOf(async () => {
+    for (const tab of ['decide', 'overdue', 'decided'] as const) {
+      const { rows, next } = await listTranscripts(server.deps, tab, { after: null, most: 1 });
+      assert.equal(rows.length, 1, tab);
+      if (next) await listTranscripts(server.deps, tab, { after: next, most: 50 });
+      await readTranscript(server.deps, rows[0]!);
+    }
+  });
+  assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
 });
 

@@ -1,0 +1,36 @@
+import './viewer.css';
+import type { FromFrame, ToFrame } from './messages.ts';
+import type { Opened } from './opened.ts';
+import { openPdf } from './pdf.ts';
+import { openPicture } from './picture.ts';
+
+/**
+ * Shows one document, whose bytes the page around this frame gives. This frame has no origin and no network (apps/server/desk/pages.ts),
+ * so that whatever a document does stays here.
+ */
+const tell = (message: FromFrame) => window.parent.postMessage(message, '*');
+
+let opened: Opened | null = null;
+let latest = 0;
+
+async function obey(message: ToFrame): Promise<void> {
+  if (message.kind === 'open') {
+    opened = await (message.as === 'pdf' ? openPdf : openPicture)(message.bytes);
+    tell({ kind: 'opened', pages: opened.pages });
+  } else if (opened) {
+    const own = ++latest;
+    try {
+      const { height, isWhole } = await opened.show(message.look);
+      if (own === latest) tell({ kind: 'shown', height, isWhole });
+    } catch (error) {
+      // One that a newer one has ended fails, too.
+      if (own === latest) throw error;
+    }
+  }
+}
+
+window.addEventListener('message', ({ source, data }: MessageEvent<ToFrame>) => {
+  if (source !== window.parent) return;
+  obey(data).catch(() => tell({ kind: 'failed' }));
+});
+tell({ kind: 'ready' });

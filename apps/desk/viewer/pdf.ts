@@ -1,0 +1,65 @@
+import { getDocument, OPS, type PDFPageProxy } from 'unpdf/pdfjs';
+import type { Look } from './messages.ts';
+import type { Opened, Shown } from './opened.ts';
+
+/** The most pixels of a canvas. Phones refuse larger ones. */
+const MOST_PIXELS = 16_000_000;
+
+/**
+ * Opens a PDF. Only its pages are painted: no script, form, link or attachment of it is looked at. pdf.js runs here and not in a worker,
+ * which a document without an origin cannot have.
+ */
+export async function openPdf(bytes: ArrayBuffer): Promise<Opened> {
+  const document = await getDocument({
+    data: new Uint8Array(bytes),
+    enableXfa: false,
+    // Nothing can be fetched here.
+    useWorkerFetch: false,
+    useWasm: false,
+    verbosity: 0,
+  }).promise;
+  let task: { cancel(): void } | null = null;
+  return {
+    pages: document.numPages,
+    async show(look) {
+      task?.cancel();
+      const page = await document.getPage(look.page);
+      const { canvas, viewport, height } = prepared(page, look);
+      const painting = page.render({ canvas, viewport, annotationMode: 0 });
+      task = painting;
+      await painting.promise;
+      window.document.body.replaceChildren(canvas);
+      return { height, isWhole: await hasAllPictures(page) };
+    },
+  };
+}
+
+function prepared(page: PDFPageProxy, { width, rotation }: Look) {
+  const turned = { rotation: (page.rotate + rotation) % 360 };
+  const natural = page.getViewport({ scale: 1, ...turned });
+  const height = Math.round((natural.height * width) / natural.width);
+  const density = Math.min(window.devicePixelRatio, Math.sqrt(MOST_PIXELS / (width * height)));
+  const viewport = page.getViewport({ scale: (width * density) / natural.width, ...turned });
+  const canvas = window.document.createElement('canvas');
+  canvas.width = Math.max(1, Math.floor(viewport.width));
+  canvas.height = Math.max(1, Math.floor(viewport.height));
+  Object.assign(canvas.style, {
+    width: `${width}px`,
+    height: `${height}px`,
+    transform: 'translate(-50%, -50%)',
+  });
+  return { canvas, viewport, height };
+}
+
+/** pdf.js leaves a picture out that it cannot decode, and says nothing. */
+async function hasAllPictures(page: PDFPageProxy): Promise<Shown['isWhole']> {
+  const { fnArray, argsArray } = await page.getOperatorList();
+  const pictures = new Set<number>([OPS.paintImageXObject, OPS.paintImageMaskXObject]);
+  return fnArray.every((op, index) => {
+    if (!pictures.has(op)) return true;
+    const [id] = argsArray[index] as [unknown];
+    if (typeof id !== 'string') return true;
+    const objects = id.startsWith('g_') ? page.commonObjs : page.objs;
+    return !objects.has(id) || objects.get(id) !== null;
+  });
+}

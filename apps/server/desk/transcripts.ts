@@ -1,0 +1,180 @@
+import type { DeskData } from '#contract/deskSchemas.ts';
+import type { TranscriptTab } from '#contract/deskTranscripts.ts';
+import { finalRejection, rejectionReasons } from '#documents/document.ts';
+import { documentsOfJoin, type ListedDocument } from '../documents/documentsOf.ts';
+import { remindedOf } from '../documents/remindOfProof.ts';
+import {
+  type Decision,
+  decidedTranscripts,
+  decisionsOn,
+  dueProofs,
+  isOver,
+  type ListCursor,
+  waitingTranscripts,
+} from '../documents/review.ts';
+import { joinNamed, nameJoins } from '../people/nameJoins.ts';
+import { presentId } from '../people/showPerson.ts';
+import { readStory } from '../session/readStory.ts';
+import { eligibilityOf } from '../society/texts.ts';
+import type { Deps } from './deps.ts';
+import { programmeName } from './words.ts';
+
+type Rows = DeskData<'getTranscripts'>['rows'];
+type Transcript = DeskData<'getTranscript'>;
+
+/** What the lists have in common. `uuid` does not leave the server. */
+interface Listed extends ListCursor {
+  uuid: string;
+  programme: string;
+  name: string | null;
+}
+
+/** Returns the rows of a tab behind `after`, at most `most`, and where the list goes on; null if it ends. */
+export async function listTranscripts(
+  deps: Deps,
+  tab: TranscriptTab,
+  { after, most }: { after: ListCursor | null; most: number },
+): Promise<{ rows: Rows; next: ListCursor | null }> {
+  const which = { after, most: most + 1 };
+  const nothing = { files: 0, remindedAt: null, verdict: null, by: null };
+  const rowsOf = async <Row extends Listed>(
+    found: readonly Row[],
+    more: (row: Row) => Pick<Rows[number], 'since'> & Partial<Rows[number]>,
+  ) => {
+    const page = found.slice(0, most);
+    const joins = await nameJoins(
+      deps,
+      page.map(({ uuid }) => uuid),
+    );
+    const rows = page.flatMap((row) => {
+      const join = joins.get(row.uuid);
+      if (!join) return [];
+      const { name, programme } = row;
+      return [
+        {
+          id: join.personId,
+          join: join.number,
+          name: name ?? join.name,
+          programme: programmeName(deps.society, programme),
+          ...nothing,
+          ...more(row),
+        },
+      ];
+    });
+    return { rows, next: found.length > most ? page.at(-1)! : null };
+  };
+  if (tab === 'decide')
+    return rowsOf(await waitingTranscripts(deps, which), ({ since, count }) => ({
+      since: since.toISOString(),
+      files: count,
+    }));
+  if (tab === 'decided')
+    return rowsOf(await decidedTranscripts(deps, which), ({ decidedAt, count, by, ...decision }) => ({
+      since: decidedAt.toISOString(),
+      files: count,
+      verdict: verdictOf(decision),
+      by,
+    }));
+  const due = await dueProofs(deps, which);
+  const reminded = await remindedOf(
+    deps.database,
+    due.map(({ uuid }) => uuid),
+  );
+  return rowsOf(due, ({ uuid, paidAt }) => ({
+    since: paidAt.toISOString(),
+    remindedAt: reminded.get(uuid)?.toISOString() ?? null,
+  }));
+}
+
+/** Returns the uuid of a join that is named by the numbers of its person and its own, and whose it is now; null if there is none. */
+export async function findJoin(
+  deps: Deps,
+  { id, join }: { id: number; join: number },
+): Promise<{ personId: number; uuid: string } | null> {
+  const personId = await presentId(deps, id);
+  const uuid = personId === null ? null : await joinNamed(deps, { personId, number: join });
+  return uuid === null ? null : { personId: personId!, uuid };
+}
+
+/** Returns all that one needs to decide on the transcripts of a join; null if there is no such join. */
+export async function readTranscript(
+  deps: Deps,
+  named: { id: number; join: number },
+): Promise<Transcript | null> {
+  const { database, society } = deps;
+  const found = await findJoin(deps, named);
+  if (!found) return null;
+  const { personId, uuid } = found;
+  const { join, applicant, documents } = await documentsOfJoin(deps, uuid);
+  if (!applicant) return null;
+  const { name, email, school, graduationYear, gpa, programme } = applicant;
+  const [over, decisions, story, next] = await Promise.all([
+    isOver(database, join),
+    decisionsOn(database, join),
+    readStory(deps, join),
+    nextWaiting(deps, [uuid, join]),
+  ]);
+  return {
+    id: personId,
+    join: named.join,
+    name,
+    email,
+    programme: programmeName(society, programme),
+    eligibility: eligibilityOf(society, programme),
+    claimed: { name, school, graduationYear, gpa },
+    documents: documents.map((document) => ({
+      id: document.id,
+      name: document.name,
+      sizeBytes: Number(document.size_bytes),
+      uploadedAt: document.created_at.toISOString(),
+      shownAs: shownAs(document),
+      review: document.review,
+      isRemoved: document.removed_at !== null,
+    })),
+    standing: standingOf(documents, over),
+    decisions: decisions.map((decision) => ({
+      at: decision.at.toISOString(),
+      by: decision.by,
+      verdict: verdictOf(decision),
+      reason: reasonOf(decision, over),
+    })),
+    story: (story ?? []).map(({ at, text, by }) => ({ at: at.toISOString(), text, by })),
+    next,
+  };
+}
+
+export function shownAs({ media_type }: Pick<ListedDocument, 'media_type'>): 'pdf' | 'picture' | null {
+  if (media_type === 'application/pdf') return 'pdf';
+  return media_type.startsWith('image/') ? 'picture' : null;
+}
+
+function verdictOf({ review, isFinal }: Pick<Decision, 'review' | 'isFinal'>) {
+  return isFinal ? 'rejected finally' : review;
+}
+
+function reasonOf({ reason, isFinal }: Decision, isReturned: boolean): string | null {
+  if (isFinal) return finalRejection({ isReturned });
+  return reason && rejectionReasons[reason];
+}
+
+function standingOf(documents: readonly ListedDocument[], over: boolean): Transcript['standing'] {
+  if (documents.some(({ is_final }) => is_final)) return 'rejected finally';
+  if (over) return 'over';
+  const seen = documents.filter(({ review, removed_at }) => review !== 'open' || removed_at === null);
+  for (const review of ['open', 'accepted', 'rejected'] as const)
+    if (seen.some((document) => document.review === review)) return review;
+  return 'none';
+}
+
+/** Returns the join that waits next behind these: the first one behind them or, if none is, the first of all. */
+async function nextWaiting(deps: Deps, uuids: readonly string[]): Promise<Transcript['next']> {
+  const [own] = await waitingTranscripts(deps, { joins: uuids, most: 1 });
+  const others = async (after: ListCursor | null) =>
+    (await waitingTranscripts(deps, { after, most: 1 + uuids.length })).find(
+      ({ uuid }) => !uuids.includes(uuid),
+    );
+  const next = (own && (await others(own))) ?? (await others(null));
+  if (!next) return null;
+  const join = (await nameJoins(deps, [next.uuid])).get(next.uuid);
+  return join ? { id: join.personId, join: join.number } : null;
+}
