@@ -17,17 +17,17 @@ import { type FinalRejection, rejectAndGiveBack, rejectFinally } from '../server
 import {
   type Applicant,
   dueProofs,
-  type Reviewed,
   reviewTranscripts,
   waitingTranscripts,
 } from '../server/documents/review.ts';
+import { alsoHeld, readLine, rejectionLines, reviewLines } from '../server/documents/reviewLines.ts';
 import { saveDocument } from '../server/documents/saveDocument.ts';
 import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { documentKeys } from '../server/providers/storage/envelope.ts';
 import { command, requireThere } from './command.ts';
-import { agree, day, print, warnAll } from './print.ts';
+import { agree, day, print, printAll, warnAll } from './print.ts';
 import { tellPlan } from './refunds.ts';
 import { commandOf } from './sentences/remedies.ts';
 
@@ -89,7 +89,7 @@ export const documentCommands = [
       "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
     async run(deps, [uuid]) {
       await requireThere(deps, 'join', uuid);
-      tellReviewed(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted', false);
+      printAll(reviewLines(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted', false));
     },
   }),
   command({
@@ -104,8 +104,8 @@ export const documentCommands = [
       await requireThere(deps, 'join', uuid);
       if (final) return rejectForGood(deps, uuid, reason, options);
       const verdict = { review: 'rejected', reason } as const;
-      tellReviewed(await reviewTranscripts(deps, uuid, verdict, { isTrial }), 'rejected', isTrial);
-      tellRead(rejectionReasons[reason], isTrial);
+      printAll(reviewLines(await reviewTranscripts(deps, uuid, verdict, { isTrial }), 'rejected', isTrial));
+      print(readLine(rejectionReasons[reason], isTrial));
       return true;
     },
   }),
@@ -223,19 +223,13 @@ async function rejectForGood(
   return tellPlan({ ...plan, notes, given, preview }, false);
 }
 
-function tellRejection({ reviewed, sentence, others }: FinalRejection, isTrial: boolean): void {
-  if (reviewed.count > 0) {
-    tellReviewed(reviewed, 'rejected', isTrial);
-    tellRead(sentence, isTrial);
-  }
+function tellRejection(rejection: FinalRejection, isTrial: boolean): void {
+  printAll(rejectionLines(rejection, isTrial));
+  const { others } = rejection;
   if (others.length > 0)
     print(
-      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${commandOf(giveBack(others[0]!, ['membership', 'membership_upgrade'], { isIneligible: true }))}`,
+      `${alsoHeld(others)} ${commandOf(giveBack(others[0]!, ['membership', 'membership_upgrade'], { isIneligible: true }))}`,
     );
-}
-
-function tellRead(sentence: string, isTrial: boolean): void {
-  print(`The applicant ${isTrial ? 'would read' : 'reads'}: ${sentence}`);
 }
 
 function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
@@ -246,24 +240,4 @@ function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
     gpa && `GPA ${gpa}`,
   ];
   print(told.filter(Boolean).join(', '));
-}
-
-/** Prints what a decision has changed, and which earlier decision it took back or replaced. */
-function tellReviewed(
-  { count: decided, acceptedBefore, rejectedBefore }: Reviewed,
-  verdict: 'accepted' | 'rejected',
-  isTrial: boolean,
-): void {
-  const is = (many: boolean) => (isTrial ? 'would be' : many ? 'are' : 'is');
-  print(`${count(decided, 'document')} ${is(decided > 1)} ${verdict}.`);
-  if (verdict === 'rejected' && acceptedBefore > 0) {
-    const which = decided === 1 ? 'It' : `${acceptedBefore} of them`;
-    const were = acceptedBefore === 1 ? 'was' : 'were';
-    print(`${which} ${were} accepted before: that ${is(false)} taken back.`);
-  }
-  if (rejectedBefore !== null) {
-    const whose = decided === 1 ? 'Its' : 'Their';
-    const done = verdict === 'accepted' ? 'taken back' : 'replaced';
-    print(`${whose} rejection (${rejectedBefore}) ${is(false)} ${done}.`);
-  }
 }

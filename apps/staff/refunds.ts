@@ -9,8 +9,8 @@ import { refundablePart, refundPayment } from '../server/books/refundPayment.ts'
 import type { Deps } from '../server/deps.ts';
 import { isIntentId } from '../server/paying/namedOrder.ts';
 import { readAssignable, sayWhatFor } from '../server/paying/refunds/assignRefund.ts';
-import type { RefundPreview } from '../server/paying/refunds/previewRefund.ts';
 import type { JoinRefund } from '../server/paying/refunds/refundJoin.ts';
+import { planLines, previewLines, totalLine } from '../server/paying/refunds/refundLines.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Refusal } from '../server/platform/http/refusal.ts';
 import { NotAtStripe } from '../server/providers/stripe/failures.ts';
@@ -95,7 +95,7 @@ async function refundOnePayment(deps: Deps, intentId: string, asking: Asking): P
   const allBack = `All of ${intentId} has already gone back.`;
   if (!asking.yes) {
     const { cents, preview } = await refundablePart(deps, intentId);
-    if (cents > 0) tellPreview(preview);
+    if (cents > 0) printAll(previewLines(preview, day));
     print(cents > 0 ? `${displayPrice(cents)} of ${intentId} would go back.` : allBack);
     if (cents === 0) return true;
     await agree('Give it back?', 'refunded', asking);
@@ -154,42 +154,16 @@ export function tellPlan(
   plan: Pick<RefundPlan, 'refunds' | 'notes'> & Pick<JoinRefund, 'given' | 'preview'> & { kept?: string[] },
   isTrial: boolean,
 ): boolean {
-  const { refunds, notes, kept = [], given, preview } = plan;
-  for (const { intentId, lines } of refunds)
-    for (const { name, cents } of lines) print(displayPrice(cents), name, `(${intentId})`);
-  printAll(notes);
+  const { refunds, kept = [], given, preview } = plan;
+  printAll(planLines(plan));
   for (const intentId of kept)
     print(
       `Payment ${intentId} bought nothing and is still with us: ${commandOf({ do: 'refund payment', intentId })}`,
     );
   const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
   const made = given?.cents ?? 0;
-  if (isTrial) {
-    tellPreview(preview);
-    print(`${displayPrice(total)} would go back.`);
-  } else if (total === 0) print('$0.00 goes back: nothing of what was asked for is left to refund.');
+  if (isTrial) printAll([...previewLines(preview, day), totalLine(plan)]);
+  else if (total === 0) print('$0.00 goes back: nothing of what was asked for is left to refund.');
   else print(`${displayPrice(made)} ${made === total ? '' : `of ${displayPrice(total)} `}goes back.`);
   return given === null || given.refused.length === 0;
-}
-
-/** Prints what a refund would do beside the money of its lines. */
-export function tellPreview({ cards, kept, ended, sent, unsent, isTold }: RefundPreview): void {
-  for (const { intentId, card } of cards)
-    print(
-      card
-        ? `To the card: ${card.brand} ending ${card.last4}.`
-        : `To the card with which ${intentId} was paid.`,
-    );
-  for (const { name, cents } of kept)
-    print(`Kept: ${displayPrice(cents)} of ${name}, the processing fee, because its payer was not eligible.`);
-  for (const { type, name } of ended)
-    print(`Ends: the ${type === 'membership' ? 'membership' : 'upgrade'} ${name}.`);
-  for (const { name, shippedAt } of sent) print(`Sent already, on ${day(shippedAt)}: ${name}.`);
-  for (const name of unsent) print(`Not sent any more: ${name}.`);
-  if (cards.length > 0)
-    print(
-      isTold
-        ? 'A letter tells the payer of the refund once Stripe has made it.'
-        : 'No letter goes out from here (MAIL=elsewhere).',
-    );
 }

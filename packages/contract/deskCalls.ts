@@ -46,6 +46,10 @@ export const deskCalls = {
   extendInvitations: { method: 'POST', path: '/api/desk/invitations/extend', role: 'staff' },
   getTranscripts: { method: 'GET', path: '/api/desk/transcripts', role: 'staff' },
   getTranscript: { method: 'GET', path: '/api/desk/transcripts/{id}/{join}', role: 'staff' },
+  acceptTranscripts: { method: 'POST', path: '/api/desk/people/{id}/accept', role: 'staff' },
+  rejectTranscripts: { method: 'POST', path: '/api/desk/people/{id}/reject', role: 'staff' },
+  reopenTranscripts: { method: 'POST', path: '/api/desk/people/{id}/reopen', role: 'staff' },
+  rejectFinally: { method: 'POST', path: '/api/desk/people/{id}/reject-finally', role: 'finance' },
   openDocument: { method: 'GET', path: '/api/desk/documents/{id}/bytes', role: 'staff', file: true },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { number, personId, shownAs, time } from './deskShapes.ts';
+import { action, number, personId, personParams, shownAs, time } from './deskShapes.ts';
 
 export const transcriptTabs = ['decide', 'overdue', 'decided'] as const;
 export type TranscriptTab = (typeof transcriptTabs)[number];
 
 /** A join, as addresses name it: the number of its person, and which of theirs it is, the oldest being 1. */
-const named = z.object({ id: personId, join: z.int().positive() });
+const join = z.int().positive();
+const named = z.object({ id: personId, join });
+/** One of `rejectionReasons` (packages/documents). */
+const reason = z.string().max(40);
 const verdict = z.enum(['accepted', 'rejected', 'rejected finally']);
 
 const row = named.extend({
@@ -59,13 +62,26 @@ export const transcriptSchemas = {
       standing: z.enum(['open', 'accepted', 'rejected', 'rejected finally', 'none', 'over']),
       /** Decisions of before, the oldest first. `reason`: as the applicant reads it. */
       decisions: z.array(
-        z.object({ at: time, by: z.string().nullable(), verdict, reason: z.string().nullable() }),
+        z.object({
+          at: time,
+          by: z.string().nullable(),
+          verdict: z.enum([...verdict.options, 'taken back']),
+          reason: z.string().nullable(),
+        }),
       ),
       story: z.array(z.object({ at: time, text: z.string(), by: z.string() })),
       /** The join whose transcripts wait next; null if none does. */
       next: named.nullable(),
     }),
   },
+  /** Accepts the transcripts of a join that wait or, where none waits, takes their last rejection back. */
+  acceptTranscripts: { params: personParams, ...action({ join }) },
+  /** Rejects them, also if they were accepted; or corrects the reason of a rejection. */
+  rejectTranscripts: { params: personParams, ...action({ join, reason }) },
+  /** Takes the last decision back, while its letter has not begun to be sent. */
+  reopenTranscripts: { params: personParams, ...action({ join }) },
+  /** Rejects them for good, and gives the membership's price back, less the processing fee. */
+  rejectFinally: { params: personParams, ...action({ join, reason }) },
   /** A document as it was uploaded. 404: there is none, or its file was removed. 409: it cannot be read. */
   openDocument: { params: z.object({ id: z.uuid() }), data: z.custom<ArrayBuffer>() },
 } as const;

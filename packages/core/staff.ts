@@ -27,3 +27,6 @@ export const SESSION_IDLE_HOURS = 8;
 export const SESSION_HOURS = 24;
 /** How long the challenge of a passkey holds. */
 export const CHALLENGE_MINUTES = 5;
+
+/** How long (s) staff can take a decision on a transcript back. Its letter waits as long. */
+export const UNDO_SECONDS = 60;

@@ -40,6 +40,7 @@ export const storySteps = [
   'document_uploaded',
   'document_accepted',
   'document_rejected',
+  'document_open',
   'shipped',
   'unshipped',
 ] as const;
@@ -221,6 +222,8 @@ function sentenceOf(
       return 'Transcript accepted.';
     case 'document_rejected':
       return `Transcript rejected${detail.isFinal ? ' finally' : ''}${because}.`;
+    case 'document_open':
+      return 'The decision on the transcript was taken back.';
     case 'shipped':
       return `${detail.goods} sent.`;
     case 'unshipped':

@@ -165,7 +165,7 @@ test('single keys are listed at ?, and can be switched off', async ({ page }) =>
   const dialog = page.getByRole('dialog', { name: 'Keys' });
   await expect(dialog).toBeVisible();
   await expectAccessible(page);
-  await dialog.getByLabel('Use / and ?').uncheck();
+  await dialog.getByLabel('Use single keys').uncheck();
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
   await page.reload();

@@ -32,7 +32,8 @@ export function ActionDialog<Name extends DeskActionName>({
   onDone,
   onClose,
 }: {
-  asked: Asked<Name>;
+  /** Null: something is to be chosen first. */
+  asked: Asked<Name> | null;
   /** The question. */
   title: string;
   done: string;
@@ -58,7 +59,7 @@ export function ActionDialog<Name extends DeskActionName>({
 
   const press = async ({ detail }: MouseEvent) => {
     // The second press of a double click on the button that opened the dialog.
-    if (detail > 1 || !shown) return;
+    if (detail > 1 || !shown || !asked) return;
     setBusy(true);
     setMet(null);
     try {
@@ -89,6 +90,7 @@ export function ActionDialog<Name extends DeskActionName>({
             ))}
           </ul>
         ) : (
+          asked &&
           fault === null && (
             <div>
               <span className="sr" role="status">
@@ -121,7 +123,7 @@ export function ActionDialog<Name extends DeskActionName>({
 }
 
 /** Tries an action, and again when it changes. */
-function useTrial<Name extends DeskActionName>(asked: Asked<Name>) {
+function useTrial<Name extends DeskActionName>(asked: Asked<Name> | null) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
@@ -131,10 +133,12 @@ function useTrial<Name extends DeskActionName>(asked: Asked<Name>) {
   const key = JSON.stringify(asked);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked for has another key
   useEffect(() => {
+    const { current: wanted } = latest;
+    if (!wanted) return;
     const ended = new AbortController();
     const wait = setTimeout(
       () =>
-        tryAction(latest.current, ended.signal).then(
+        tryAction(wanted, ended.signal).then(
           (now) => ended.signal.aborted || setShown(now),
           (error: unknown) => ended.signal.aborted || setFault(error),
         ),

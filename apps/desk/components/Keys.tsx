@@ -8,6 +8,9 @@ const keys = [
   ['/', 'Search people'],
   ['↑ ↓', 'Move between the people that were found'],
   ['Enter', 'Open'],
+  ['a', 'Accept the transcript, then Enter'],
+  ['r', 'Reject the transcript, then 1 to 6 for the reason'],
+  ['s', 'Skip the transcript'],
   ['Esc', 'Close a dialog or the menu'],
   ['?', 'These keys'],
 ];
@@ -29,7 +32,7 @@ export function Keys({ onClose }: { onClose: () => void }) {
       </dl>
       <Checkbox
         id="keys-on"
-        label="Use / and ?"
+        label="Use single keys"
         hint="Switch them off if you speak to your computer."
         checked={isOn}
         onChange={(event) => switchKeys(event.target.checked)}

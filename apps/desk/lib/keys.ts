@@ -25,11 +25,11 @@ export function switchKeys(on: boolean): void {
   }
 }
 
-/** Runs `press` at a key, unless somebody types, a dialog is open, or keys are switched off. */
-export function useKey(key: string, press: () => void): void {
+/** Runs `press` at a key, unless it is null, somebody types, a dialog is open, or keys are switched off. */
+export function useKey(key: string, press: (() => void) | null): void {
   const on = keysAreOn();
   useEffect(() => {
-    if (!on) return;
+    if (!on || !press) return;
     const pressed = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return;

@@ -77,6 +77,7 @@ export const verdictTones = {
   accepted: 'good',
   rejected: 'bad',
   'rejected finally': 'bad',
+  'taken back': 'plain',
 } as const satisfies Record<DeskData<'getTranscript'>['decisions'][number]['verdict'], string>;
 
 /** Returns a number of bytes as people say it: "2.4 MB". */

@@ -4,6 +4,7 @@ import { newServer } from '../platform/http/newServer.ts';
 import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
+import { decisionRoutes } from './decisionRoutes.ts';
 import type { Deps } from './deps.ts';
 import { invitationRoutes } from './invitationRoutes.ts';
 import { numbersRoutes } from './numbersRoutes.ts';
@@ -14,7 +15,8 @@ import { signInRoutes } from './signInRoutes.ts';
 import { NO_STAFF } from './staff.ts';
 import { staffRoutes } from './staffRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
-import { NO_DOCUMENT, NO_JOIN, transcriptRoutes } from './transcriptRoutes.ts';
+import { NO_DOCUMENT, transcriptRoutes } from './transcriptRoutes.ts';
+import { NO_JOIN } from './transcripts.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
 const unknownAt: Record<string, string> = {
@@ -56,6 +58,7 @@ export function buildDesk(
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
   transcriptRoutes(app, deps);
+  decisionRoutes(app, deps);
   parcelRoutes(app, deps);
   invitationRoutes(app, deps);
   staffRoutes(app, deps);

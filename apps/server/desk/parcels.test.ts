@@ -169,10 +169,7 @@ test('the packing list has what its tab has, is safe in a spreadsheet, and its t
   const person = { ...somebody(), firstName: '=cmd()' };
   const { id } = await boughtPin(person);
   const { data, headers } = await browser.call('getPackingList', { query: { tab: 'to-send' } });
-  assert.match(
-    headers.get('content-disposition')!,
-    /^attachment; filename=parcels-to-send-[\d-]{10}\.csv$/,
-  );
+  assert.match(headers.get('content-disposition')!, /^attachment; filename=parcels-to-send-[\d-]{10}\.csv$/);
   const lines = (data as string).split('\r\n');
   assert.equal(
     lines[0]!.replace('\ufeff', ''),

@@ -5,10 +5,9 @@ import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { NO_CURSOR } from './peopleRoutes.ts';
 import { serveDesk } from './serve.ts';
-import { listTranscripts, readTranscript } from './transcripts.ts';
+import { listTranscripts, NO_JOIN, readTranscript } from './transcripts.ts';
 
 export const NO_DOCUMENT = 'There is no such document.';
-export const NO_JOIN = 'There is no such join, or it was erased.';
 const REMOVED = 'The file of this document was removed. What was decided on it stays.';
 
 const ROWS = 50;

@@ -19,6 +19,8 @@ import { eligibilityOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import { programmeName } from './words.ts';
 
+export const NO_JOIN = 'There is no such join, or it was erased.';
+
 type Rows = DeskData<'getTranscripts'>['rows'];
 type Transcript = DeskData<'getTranscript'>;
 
@@ -135,7 +137,8 @@ export async function readTranscript(
     decisions: decisions.map((decision) => ({
       at: decision.at.toISOString(),
       by: decision.by,
-      verdict: verdictOf(decision),
+      verdict:
+        decision.review === 'open' ? 'taken back' : verdictOf({ ...decision, review: decision.review }),
       reason: reasonOf(decision, over),
     })),
     story: (story ?? []).map(({ at, text, by }) => ({ at: at.toISOString(), text, by })),
@@ -148,7 +151,13 @@ export function shownAs({ media_type }: Pick<ListedDocument, 'media_type'>): 'pd
   return media_type.startsWith('image/') ? 'picture' : null;
 }
 
-function verdictOf({ review, isFinal }: Pick<Decision, 'review' | 'isFinal'>) {
+function verdictOf<Review extends Decision['review']>({
+  review,
+  isFinal,
+}: {
+  review: Review;
+  isFinal: boolean;
+}) {
   return isFinal ? 'rejected finally' : review;
 }
 

@@ -58,7 +58,7 @@ export interface FinalRejection {
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the
  * processing fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's
  * join or its base's. With `isTrial`, writes nothing. With `seen`, the
- * result of a trial, decides nothing unless the same would still go back. A repeated call decides refunds that are still missing.
+ * result of a trial, decides nothing unless it would still decide on the same transcripts and the same would still go back. A repeated call decides refunds that are still missing.
  * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
  * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
  *   much was already refunded.
@@ -81,7 +81,11 @@ export async function rejectFinally(
     if (!isBegun && isGivenBack(paid.orders, join) && (await isOver(trx, join)))
       throw new NothingToDecide(membershipOver(join));
     const undecided = transcripts.filter(({ is_final }) => !is_final);
-    const reviewed = await recordReview(trx, deps, join, undecided, verdict, { isFinal: true, isTrial });
+    const reviewed = await recordReview(trx, deps, join, undecided, verdict, {
+      isFinal: true,
+      isTrial,
+      seen: seen?.reviewed,
+    });
     const { orders } = paid;
     const plan = planRefund(orders, {
       membership: true,

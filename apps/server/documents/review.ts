@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
@@ -17,6 +18,11 @@ type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionR
 /** Thrown if there is nothing to decide on a join's transcripts. The message is a sentence for staff with the reason. */
 export class NothingToDecide extends Failed {}
 
+const CHANGED =
+  'What was to be decided has changed since it was shown, so nothing was decided. Please look again.';
+const ON_ITS_WAY =
+  'The letter about this decision is on its way, so it is not taken back. Decide otherwise, and the applicant gets another letter.';
+
 /** The effects of a decision that was made or, with `isTrial`, would be made. */
 export interface Reviewed {
   /** How many transcripts the decision is about. */
@@ -25,19 +31,29 @@ export interface Reviewed {
   acceptedBefore: number;
   /** The reason of an earlier rejection that the decision takes back or replaces; null if there was none. */
   rejectedBefore: RejectionReason | null;
+  /** The ids of the transcripts. */
+  transcripts: string[];
+}
+
+export interface HowToReview {
+  isTrial?: boolean;
+  /** What a trial has returned: nothing is decided unless the same would be decided now. */
+  seen?: Reviewed | undefined;
+  /** For how long (s) the decision's letter waits, so that the decision can be taken back. */
+  undoSeconds?: number;
 }
 
 /**
  * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, of its base's join. A rejection
  * also replaces an earlier acceptance. If no transcript is pending, the decision replaces the last rejection. Final rejections
  * are made by {@link rejectFinally}. Throws {@link NothingToDecide}, also if retention has removed the files of all transcripts
- * that would be accepted. With `isTrial`, changes nothing.
+ * that would be accepted, and {@link Failed} if the decision is not the one that was `seen`. With `isTrial`, changes nothing.
  */
 export async function reviewTranscripts(
   deps: Deps,
   uuid: string,
   verdict: Verdict,
-  { isTrial = false } = {},
+  how: HowToReview = {},
 ): Promise<Reviewed> {
   const join = await proofJoin(deps.database, uuid);
   return transaction(deps, async (trx) => {
@@ -49,7 +65,7 @@ export async function reviewTranscripts(
       throw new NothingToDecide(filesRemoved(join));
     if (!concerned?.length)
       throw new NothingToDecide(whyNothing(transcripts, join, verdict, { isPast: concerned === null }));
-    return recordReview(trx, deps, join, concerned, verdict, { isTrial });
+    return recordReview(trx, deps, join, concerned, verdict, how);
   });
 }
 
@@ -118,14 +134,17 @@ export function noTranscript(join: string): string {
   return `Join ${join} has no transcript to decide on.`;
 }
 
+function rejectedForGood(join: string): string {
+  return `The transcripts of join ${join} were rejected finally, which cannot be taken back.`;
+}
+
 function whyNothing(
   transcripts: readonly Transcript[],
   join: string,
   verdict: Verdict,
   { isPast }: { isPast: boolean },
 ): string {
-  if (transcripts.some(({ is_final }) => is_final))
-    return `The transcripts of join ${join} were rejected finally, which cannot be taken back.`;
+  if (transcripts.some(({ is_final }) => is_final)) return rejectedForGood(join);
   if (isPast) return membershipOver(join);
   if (transcripts.length === 0) return noTranscript(join);
   return verdict.review === 'accepted'
@@ -144,7 +163,7 @@ export async function recordReview(
   join: string,
   transcripts: readonly Transcript[],
   verdict: Verdict,
-  { isFinal = false, isTrial = false } = {},
+  { isFinal = false, isTrial = false, seen, undoSeconds = 0 }: HowToReview & { isFinal?: boolean } = {},
 ): Promise<Reviewed> {
   const reason = verdict.review === 'rejected' ? verdict.reason : null;
   const isAgain = transcripts.length > 0 && transcripts.every(({ review }) => review === 'rejected');
@@ -152,9 +171,11 @@ export async function recordReview(
     count: transcripts.length,
     acceptedBefore: transcripts.filter(({ review }) => review === 'accepted').length,
     rejectedBefore: isAgain && !isFinal ? transcripts[0]!.reason : null,
+    transcripts: transcripts.map(({ id }) => id).sort(),
   };
+  if (seen && !isDeepStrictEqual(seen, reviewed)) throw new Failed(CHANGED);
   if (isTrial || transcripts.length === 0) return reviewed;
-  const ids = transcripts.map(({ id }) => id);
+  const ids = reviewed.transcripts;
   const now = deps.now();
   await trx
     .updateTable('document')
@@ -171,18 +192,68 @@ export async function recordReview(
       from document where id = any(${ids}::uuid[])`.execute(trx);
   await tellHubspot(trx, join);
   await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);
-  const [first] = ids.toSorted();
+  const occasion = occasionOf(ids, isFinal ? 'final' : now);
+  const about = { sessionUuid: join, occasion, afterHours: undoSeconds / 3_600 };
   await dueLetters(trx, deps, [
     verdict.review === 'accepted'
-      ? { kind: 'proof-accepted', sessionUuid: join, occasion: `${first} ${now.toISOString()}` }
-      : {
-          kind: 'proof-rejected',
-          sessionUuid: join,
-          occasion: `${first} ${isFinal ? 'final' : now.toISOString()}`,
-          data: { reason, isFinal },
-        },
+      ? { kind: 'proof-accepted', ...about }
+      : { kind: 'proof-rejected', ...about, data: { reason, isFinal } },
   ]);
   return reviewed;
+}
+
+/** Returns the occasion of the letter about a decision on these transcripts. */
+function occasionOf(ids: readonly string[], at: Date | 'final'): string {
+  return `${ids.toSorted()[0]} ${at === 'final' ? at : at.toISOString()}`;
+}
+
+/** What a decision that is taken back was, or would be. */
+export interface TakenBack {
+  count: number;
+  review: 'accepted' | 'rejected';
+  decidedAt: Date;
+}
+
+/**
+ * Takes the last decision on a join's transcripts back: they wait for a decision again, and the letter about it is withdrawn. Throws
+ * {@link NothingToDecide} if there is no such decision, it was final, or the membership has ended, and {@link Failed} if its letter is on
+ * its way, or it is not the decision that was `seen`. With `isTrial`, changes nothing.
+ */
+export async function reopenTranscripts(
+  deps: Deps,
+  uuid: string,
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: TakenBack | undefined } = {},
+): Promise<TakenBack> {
+  const join = await proofJoin(deps.database, uuid);
+  return transaction(deps, async (trx) => {
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
+    const transcripts = await lockTranscripts(trx, [uuid, join]);
+    const decided = transcripts.filter(({ review }) => review !== 'open');
+    const decidedAt = new Date(Math.max(0, ...decided.map(({ reviewed_at }) => reviewed_at?.getTime() ?? 0)));
+    const last = decided.filter(({ reviewed_at }) => reviewed_at?.getTime() === decidedAt.getTime());
+    if (last.some(({ is_final }) => is_final)) throw new NothingToDecide(rejectedForGood(join));
+    if (await isOver(trx, join)) throw new NothingToDecide(membershipOver(join));
+    if (last.length === 0)
+      throw new NothingToDecide(`Nothing was decided on the transcripts of join ${join}.`);
+    const taken: TakenBack = { count: last.length, review: last[0]!.review as 'accepted', decidedAt };
+    if (seen && !isDeepStrictEqual(seen, taken)) throw new Failed(CHANGED);
+    const ids = last.map(({ id }) => id);
+    // While this row is locked, nobody begins to send the letter.
+    const { rows } = await sql<{ isTried: boolean }>`
+      select sent_at is not null or attempts > 0 as "isTried" from letter
+      where session_uuid = ${join} and kind in ('proof-accepted', 'proof-rejected') and occasion = ${occasionOf(ids, decidedAt)}
+      for update`.execute(trx);
+    if (rows.some(({ isTried }) => isTried)) throw new Failed(ON_ITS_WAY);
+    if (isTrial) return taken;
+    await trx
+      .updateTable('document')
+      .set({ review: 'open', reason: null, reviewed_at: null })
+      .where('id', 'in', ids)
+      .execute();
+    await tellHubspot(trx, join);
+    await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);
+    return taken;
+  });
 }
 
 /**
@@ -304,7 +375,8 @@ export interface Decision {
   at: Date;
   /** Who decided; null if that is not known. */
   by: string | null;
-  review: 'accepted' | 'rejected';
+  /** `open`: the decision before was taken back. */
+  review: 'accepted' | 'rejected' | 'open';
   reason: RejectionReason | null;
   isFinal: boolean;
 }
@@ -314,13 +386,14 @@ export async function decisionsOn(database: Kysely<Tables>, join: string): Promi
   const { rows } = await sql<Decision>`
     select distinct on (at) at, actor as by, substr(step, 10) as review, detail ->> 'reason' as reason,
       coalesce((detail ->> 'isFinal')::boolean, false) as "isFinal"
-    from join_event where session_uuid = ${join} and step in ('document_accepted', 'document_rejected') order by at`.execute(
+    from join_event where session_uuid = ${join} and step in ('document_accepted', 'document_rejected', 'document_open') order by at`.execute(
     database,
   );
   return rows;
 }
 
-export interface Decided extends Applicant, ListCursor, Pick<Decision, 'by' | 'review' | 'isFinal'> {
+export interface Decided extends Applicant, ListCursor, Pick<Decision, 'by' | 'isFinal'> {
+  review: Exclude<Decision['review'], 'open'>;
   uuid: string;
   programme: string;
   decidedAt: Date;

@@ -24,6 +24,7 @@ import {
 import { firstName, knownEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 import type { Deps } from './deps.ts';
+import type { DueLetter } from './dueLetters.ts';
 
 /** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
@@ -119,6 +120,19 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
     database,
   );
   return rows[0] ? letterOf(rows[0]) : null;
+}
+
+/** Returns a letter that was not written, as it would be sent now. */
+export async function readUnwritten(
+  { database }: Pick<Deps, 'database'>,
+  { kind, sessionUuid, occasion }: Pick<DueLetter, 'kind' | 'sessionUuid' | 'occasion'>,
+): Promise<Letter> {
+  const { rows } = await sql<LetterRow>`
+    with letter as (
+      select gen_random_uuid() as id, ${kind}::text as kind, ${sessionUuid}::uuid as session_uuid, ${occasion}::text as occasion,
+        null::text as email, '{}'::jsonb as data, now() as due_at, 0 as attempts, split_part(${occasion}, ' ', 1) as subject)
+    ${readLetters}`.execute(database);
+  return letterOf(rows[0]!);
 }
 
 /** A letter as it is read, with the facts that decide who is a member. */

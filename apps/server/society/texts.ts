@@ -35,6 +35,11 @@ export function dayOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('sv-SE', { timeZone });
 }
 
+/** Returns the minute of a time in the society's time zone: "10:42", "14:05". */
+export function minuteOf({ society: { timeZone } }: Society, at: Date): string {
+  return at.toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit', hourCycle: 'h23', timeZone });
+}
+
 /** Returns the society's texts about who is eligible for a programme. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;

@@ -5,6 +5,7 @@ import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { Viewer } from '../../components/Viewer.tsx';
 import { sizeWords, verdictTones } from '../../lib/words.ts';
+import { Decide } from './Decide.tsx';
 import { addressOf, type TranscriptData } from './loadTranscript.ts';
 import styles from './Transcript.module.css';
 
@@ -30,6 +31,7 @@ export function Transcript() {
         <Tag tone={tone}>{standingWords[standing]}</Tag>
         <Link to={`/people/${id}`}>Open person</Link>
       </p>
+      <Decide key={`${id}/${join} ${standing}`} transcript={transcript} title={title} />
       <div className={styles.columns}>
         <Documents key={`${id}/${join}`} transcript={transcript} />
         <div>
