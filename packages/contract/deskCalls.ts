@@ -46,6 +46,7 @@ export const deskCalls = {
   extendInvitations: { method: 'POST', path: '/api/desk/invitations/extend', role: 'staff' },
   getTranscripts: { method: 'GET', path: '/api/desk/transcripts', role: 'staff' },
   getTranscript: { method: 'GET', path: '/api/desk/transcripts/{id}/{join}', role: 'staff' },
+  remindOfProof: { method: 'POST', path: '/api/desk/transcripts/remind', role: 'staff' },
   acceptTranscripts: { method: 'POST', path: '/api/desk/people/{id}/accept', role: 'staff' },
   rejectTranscripts: { method: 'POST', path: '/api/desk/people/{id}/reject', role: 'staff' },
   reopenTranscripts: { method: 'POST', path: '/api/desk/people/{id}/reopen', role: 'staff' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_MARKED } from './deskLimits.ts';
 import { action, number, personId, personParams, shownAs, time } from './deskShapes.ts';
 
 export const transcriptTabs = ['decide', 'overdue', 'decided'] as const;
@@ -82,6 +83,8 @@ export const transcriptSchemas = {
   reopenTranscripts: { params: personParams, ...action({ join }) },
   /** Rejects them for good, and gives the membership's price back, less the processing fee. */
   rejectFinally: { params: personParams, ...action({ join, reason }) },
+  /** Reminds members whose proof is overdue, none twice in a week. */
+  remindOfProof: action({ people: z.array(named).min(1).max(MOST_MARKED) }),
   /** A document as it was uploaded. 404: there is none, or its file was removed. 409: it cannot be read. */
   openDocument: { params: z.object({ id: z.uuid() }), data: z.custom<ArrayBuffer>() },
 } as const;

@@ -7,6 +7,8 @@ export const letterKinds = [
   'certificate',
   'portal',
   'proof-due',
+  /** Staff remind a member whose proof is overdue. */
+  'proof-overdue',
   'proof-accepted',
   'proof-rejected',
   /** Reports that Stripe has made a refund. */

@@ -30,3 +30,6 @@ export const CHALLENGE_MINUTES = 5;
 
 /** How long (s) staff can take a decision on a transcript back. Its letter waits as long. */
 export const UNDO_SECONDS = 60;
+
+/** For this many days after staff have reminded a member of an overdue proof, they are not reminded again. */
+export const REMIND_AGAIN_DAYS = 7;

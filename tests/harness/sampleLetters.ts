@@ -39,6 +39,12 @@ export function sampleWriting(publicUrl = 'https://join.society.example', file =
   };
 }
 
+/** How long ago (ms) the join was paid. */
+function paidAgo(kind: LetterKind): number {
+  if (kind === 'proof-due') return 25 * DAY_MS;
+  return kind === 'proof-overdue' ? 40 * DAY_MS : 60_000;
+}
+
 /** Returns a letter of a kind, as a member of the demo society would get it. `change` overrides parts of it. */
 export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
   const paid = {
@@ -63,7 +69,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     isProven: false,
     processingFeeCents: null,
     firstName: 'Jordan',
-    paidAt: new Date(sampleNow.getTime() - (kind === 'proof-due' ? 25 * DAY_MS : 60_000)),
+    paidAt: new Date(sampleNow.getTime() - paidAgo(kind)),
     memberNumber: '7K3M9QXR',
     isMember: true,
     held: kind === 'refund' ? [] : [{ type: 'membership', name: membership.name }],

@@ -90,3 +90,8 @@ export function sizeWords(bytes: number): string {
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Returns a count of people: "1 person", "12 people". */
+export function people(count: number): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? 'person' : 'people'}`;
+}

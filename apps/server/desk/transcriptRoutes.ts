@@ -1,16 +1,33 @@
 import type { FastifyInstance } from 'fastify';
+import { REMIND_AGAIN_DAYS } from '#core/staff.ts';
 import { personOfDocument, readDocument } from '../documents/documentsOf.ts';
+import { type Reminded, remindOfProof } from '../documents/remindOfProof.ts';
 import type { ListCursor } from '../documents/review.ts';
+import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { NO_CURSOR } from './peopleRoutes.ts';
 import { serveDesk } from './serve.ts';
-import { listTranscripts, NO_JOIN, readTranscript } from './transcripts.ts';
+import { serveAction } from './serveAction.ts';
+import { findJoin, listTranscripts, NO_JOIN, readTranscript } from './transcripts.ts';
 
 export const NO_DOCUMENT = 'There is no such document.';
 const REMOVED = 'The file of this document was removed. What was decided on it stays.';
 
+const NOBODY_TO_REMIND = `All of them were reminded in the last ${REMIND_AGAIN_DAYS} days, or owe nothing any more.`;
+
 const ROWS = 50;
+
+/** Returns a count of people, with a verb: "1 person gets", "12 people get". */
+function people(count: number, one = '', many = one): string {
+  return `${count} ${count === 1 ? 'person' : 'people'} ${count === 1 ? one : many}`.trim();
+}
+
+/** Returns the uuids of joins that are named by numbers. Those that are gone are left out. */
+async function uuidsOf(deps: Deps, named: readonly { id: number; join: number }[]): Promise<string[]> {
+  const found = await Promise.all(named.map((each) => findJoin(deps, each)));
+  return [...new Set(found.flatMap((join) => (join ? [join.uuid] : [])))];
+}
 
 /** The calls of Transcripts. */
 export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
@@ -25,6 +42,38 @@ export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
     if (!transcript) throw new Refusal(404, NO_JOIN);
     return transcript;
   });
+
+  serveAction<'remindOfProof', Reminded>(
+    app,
+    deps,
+    'remindOfProof',
+    {
+      async preview({ deps, body }) {
+        const seen = await remindOfProof(deps, await uuidsOf(deps, body.people), { isTrial: true });
+        const { reminded, lately, notDue } = seen;
+        if (reminded.length === 0) throw new Failed(NOBODY_TO_REMIND);
+        const lines = [
+          `${people(reminded.length, 'gets', 'get')} a letter that asks for the transcript.`,
+          ...(lately.length > 0
+            ? [
+                `${people(lately.length, 'was', 'were')} reminded in the last ${REMIND_AGAIN_DAYS} days, and ${lately.length === 1 ? 'gets' : 'get'} none.`,
+              ]
+            : []),
+          ...(notDue.length > 0
+            ? [
+                `${people(notDue.length, 'owes', 'owe')} nothing any more, and ${notDue.length === 1 ? 'gets' : 'get'} none.`,
+              ]
+            : []),
+        ];
+        return { lines, verb: `Remind ${people(reminded.length)}`, seen };
+      },
+      async act({ deps, body }, seen) {
+        await remindOfProof(deps, await uuidsOf(deps, body.people), { seen });
+        return { lines: [] };
+      },
+    },
+    ({ body }) => people(body.people.length),
+  );
 
   serveDesk(
     app,

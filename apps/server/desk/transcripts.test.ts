@@ -8,6 +8,7 @@ import { newMember } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { reviewTranscripts } from '../documents/review.ts';
+import { sendDue } from '../letters/sendLetters.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -137,4 +138,61 @@ test('a document is sent as a file that no browser shows, who opened it is recor
   assert.ok((await story()).includes('Open document (refused).'));
   for (const unknown of ['6f1c8f5e-0000-4000-8000-000000000000', 'nothing'])
     assert.deepEqual((await browser.call('openDocument', { params: { id: unknown } })).status, 404);
+});
+
+test('members whose proof is overdue are reminded once a week, however often one presses', async () => {
+  /** Makes a member whose transcript was due. */
+  const overdue = async () => {
+    const person = somebody();
+    const { client, uuid } = await newMember(server, 'LINCOLN2026', person);
+    await sql`update join_session set origin = 'self_nomination', paid_at = '2001-01-01' where uuid = ${uuid}`.execute(
+      database,
+    );
+    return { client, uuid, email: person.personalEmail, named: { id: await idOf(uuid), join: 1 } };
+  };
+  const [one, two, three] = [await overdue(), await overdue(), await overdue()];
+  const { rows } = await list('overdue');
+  assert.deepEqual(
+    rows
+      .filter(({ id }: { id: number }) => [one, two, three].some(({ named }) => named.id === id))
+      .map(({ since, remindedAt }: { since: string; remindedAt: string | null }) => [since, remindedAt]),
+    [1, 2, 3].map(() => ['2001-01-01T00:00:00.000Z', null]),
+  );
+  const remind = (...whom: { named: object }[]) => ({ people: whom.map(({ named }) => named) });
+  const trial = await browser.call('remindOfProof', { body: { ...remind(one, two), trial: true } });
+  assert.deepEqual(
+    [trial.data.lines, trial.data.verb],
+    [['2 people get a letter that asks for the transcript.'], 'Remind 2 people'],
+  );
+  const { seen } = trial.data;
+  const both = await Promise.all(
+    [1, 2].map(() => browser.call('remindOfProof', { body: { ...remind(one, two), seen } })),
+  );
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+
+  await upload(three.client, three.uuid);
+  const four = await overdue();
+  const again = await browser.call('remindOfProof', { body: { ...remind(one, three, four), trial: true } });
+  assert.deepEqual(again.data.lines, [
+    '1 person gets a letter that asks for the transcript.',
+    '1 person was reminded in the last 7 days, and gets none.',
+    '1 person owes nothing any more, and gets none.',
+  ]);
+  const none = await browser.call('remindOfProof', { body: { ...remind(one, three), trial: true } });
+  assert.deepEqual(
+    [none.status, none.message],
+    [409, 'All of them were reminded in the last 7 days, or owe nothing any more.'],
+  );
+  await sql`update letter set created_at = now() - interval '8 days' where session_uuid = ${one.uuid}`.execute(
+    database,
+  );
+  assert.equal((await browser.act('remindOfProof', { body: remind(one) })).status, 200);
+
+  while (await sendDue(deps, deps.config.mail!));
+  const letters = (await server.letters()).filter(
+    ({ subject }) => subject === 'We still need your transcript',
+  );
+  assert.deepEqual(letters.map(({ to }) => to).sort(), [one.email, one.email, two.email].sort());
+  const later = (await list('overdue')).rows.find(({ id }: { id: number }) => id === two.named.id);
+  assert.ok(later.remindedAt > later.since);
 });

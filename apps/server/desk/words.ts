@@ -10,6 +10,7 @@ export const letterNames: Record<LetterKind, string> = {
   certificate: 'Certificate',
   portal: 'Member portal',
   'proof-due': 'Reminder of the transcript',
+  'proof-overdue': 'Reminder of the overdue transcript',
   'proof-accepted': 'Transcript accepted',
   'proof-rejected': 'Transcript rejected',
   refund: 'Refund',

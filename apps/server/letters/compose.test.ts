@@ -170,6 +170,7 @@ test('the button of a letter leads to the page that it speaks of', () => {
   const screens = {
     certificate: 'congratulations',
     'proof-due': 'uploadTranscript',
+    'proof-overdue': 'uploadTranscript',
     'payment-failed': 'checkout',
   } as const;
   for (const [kind, screen] of Object.entries(screens) as [keyof typeof screens, string][])

@@ -143,6 +143,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     memberNumber: letter.memberNumber && displayMemberNumber(letter.memberNumber),
     daysLeft: daysLeft > 0 ? `${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}` : null,
     dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
+    wasDueDate: due !== null && daysLeft <= 0 ? dayOf(due) : null,
     proofDueDate: due !== null && owesProof ? dayOf(due) : null,
     code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
     reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData, letter) : null,

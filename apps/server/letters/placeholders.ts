@@ -32,6 +32,7 @@ const ofLetter = {
   certificate: ['memberNumber', 'certificatePage'],
   portal: ['memberNumber', 'portalPage', 'welcomePage', 'aboutPage', 'storePage', 'storeCode', 'discount'],
   'proof-due': ['daysLeft', 'dueDate', 'uploadPage'],
+  'proof-overdue': ['wasDueDate', 'uploadPage'],
   'proof-accepted': ['welcomePage'],
   'proof-rejected': ['reason', 'keptFee', 'endedMembership', 'dueDate', 'uploadPage', 'refundsPage'],
   refund: ['amount', 'refundReceipt', 'keptFee', 'endedMembership', 'card', 'refundsPage'],

@@ -47,6 +47,12 @@ test('a refund is told when it is made', () => {
 
 test('a proof is asked for of a member who owes one, may still send it, and has days left', () => {
   assert.equal(isSent('proof-due'), true);
+  assert.equal(isSent('proof-overdue'), true);
+  assert.equal(isSent('proof-overdue', { hasProof: true }), false);
+  assert.deepEqual(
+    [29, 31].map((days) => isSent('proof-overdue', { paidAt: daysAgo(days) })),
+    [false, true],
+  );
   assert.equal(isSent('proof-due', { isMember: false }), false);
   assert.equal(isSent('proof-due', { hasProof: true }), false);
   assert.equal(isSent('proof-due', { isRejectedFinally: true }), false);

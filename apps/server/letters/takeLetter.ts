@@ -222,12 +222,13 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'portal':
       return letter.isMember;
     case 'proof-due':
+    case 'proof-overdue':
       return (
         letter.isMember &&
         !letter.hasProof &&
         !letter.isRejectedFinally &&
         letter.paidAt !== null &&
-        proofDueAt(letter.paidAt) > now
+        proofDueAt(letter.paidAt) > now === (kind === 'proof-due')
       );
     case 'proof-accepted':
       return review === 'accepted' && !letter.hasEnded;

@@ -11,6 +11,7 @@ import { call } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { counted, verdictTones } from '../../lib/words.ts';
 import type { Listed, Tab } from './loadTranscripts.ts';
+import { Overdue } from './Overdue.tsx';
 import { TranscriptTabs } from './TranscriptTabs.tsx';
 
 const empty: Record<Tab, string> = {
@@ -44,6 +45,13 @@ function List({ listed }: { listed: Listed }) {
           {empty[tab]}
         </p>
       </Stack>
+    );
+  if (tab === 'overdue')
+    return (
+      <>
+        <Overdue rows={shown} of={listed} />
+        <ShowMore list={list} onPress={() => void list.showMore()} />
+      </>
     );
   // The button may be gone then.
   const focusFirstNew = () => body.current?.querySelectorAll<HTMLElement>('th a')[shown.length]?.focus();
