@@ -1,6 +1,15 @@
 import type { Page } from '@playwright/test';
+import { pdf } from '../harness/documents.ts';
 import { paidJoin } from './arrange.ts';
-import { bringAuthenticator, deskLink, enterDesk, test } from './desk.ts';
+import {
+  bringAuthenticator,
+  deskLink,
+  enterDesk,
+  judgingPage,
+  payLongAgo,
+  plantDocument,
+  test,
+} from './desk.ts';
 import { expect, expectAccessible, expectFits, expectNoSidewaysScroll } from './fixtures.ts';
 import { watchShifts } from './shifts.ts';
 import { button, heading } from './steps.ts';
@@ -231,7 +240,12 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
   page,
   isMobile,
 }) => {
-  const { intent } = await paidJoin(page);
+  const { intent, uuid } = await paidJoin(page);
+  const judging = await judgingPage(uuid);
+  const transcript = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
+  await plantDocument(uuid, transcript);
+  // Each list has a row.
+  await payLongAgo((await paidJoin(page)).uuid);
   await enterDesk(page, isMobile ? 'Hal Phone' : 'Hal Desktop');
   await search(page).fill(intent);
   await search(page).press('Enter');
@@ -252,6 +266,10 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     '/parcels',
     '/parcels/held',
     '/parcels/sent',
+    '/transcripts',
+    '/transcripts/overdue',
+    '/transcripts/decided',
+    judging,
     '/passkeys',
   ])
     await test.step(path, async () => {

@@ -5,22 +5,26 @@ import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 /**
  * Makes a PDF of one page with a line of text. A comment fills it up to `size` bytes. `trailer` is added to the trailer
- * dictionary. `more` are further objects, which get the numbers from 6 on.
+ * dictionary, `catalog` and `page` to those. `more` are further objects, which get the numbers from 6 on.
  */
 export function pdf({
   size = 0,
   trailer = '',
+  catalog = '',
+  page = '',
   more = [],
 }: {
   size?: number;
   trailer?: string;
+  catalog?: string;
+  page?: string;
   more?: readonly string[];
 } = {}): Buffer {
   const content = 'BT /F1 18 Tf 40 90 Td (Transcript) Tj ET';
   const objects = [
-    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Catalog /Pages 2 0 R ${catalog}>>`,
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> ${page}>>`,
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
     ...more,

