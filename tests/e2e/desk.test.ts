@@ -239,13 +239,16 @@ test('what cannot be loaded says so with its reference, and tries again; what do
 test('every page: nothing moves by itself, axe finds nothing, the Tab key reaches all, and all fits @phone', async ({
   page,
   isMobile,
+  browser,
 }) => {
-  const { intent, uuid } = await paidJoin(page);
+  const joiner = await browser.newPage();
+  const { intent, uuid } = await paidJoin(joiner);
   const judging = await judgingPage(uuid);
   const transcript = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
   await plantDocument(uuid, transcript);
   // Each list has a row.
-  await payLongAgo((await paidJoin(page)).uuid);
+  await payLongAgo((await paidJoin(joiner)).uuid);
+  await joiner.close();
   await enterDesk(page, isMobile ? 'Hal Phone' : 'Hal Desktop');
   await search(page).fill(intent);
   await search(page).press('Enter');

@@ -157,12 +157,12 @@ function Framed({
   return (
     <div>
       <div className={styles.bar}>
-        {pages > 1 && (
+        {as === 'pdf' && (
           <>
-            <Button variant="plain" disabled={page === 1} onClick={() => turnTo(page - 1)}>
+            <Button variant="plain" disabled={!isShown || page === 1} onClick={() => turnTo(page - 1)}>
               Previous page
             </Button>
-            <Button variant="plain" disabled={page === pages} onClick={() => turnTo(page + 1)}>
+            <Button variant="plain" disabled={!isShown || page === pages} onClick={() => turnTo(page + 1)}>
               Next page
             </Button>
           </>
