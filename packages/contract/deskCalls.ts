@@ -17,6 +17,7 @@ export const deskCalls = {
   getDoneNotices: { method: 'GET', path: '/api/desk/notices/done', role: 'staff' },
   markNoticeDone: { method: 'POST', path: '/api/desk/notices/{id}/done', role: 'staff' },
   searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff', query: true },
+  getWaiting: { method: 'GET', path: '/api/desk/people/waiting', role: 'staff' },
   getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
   getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },
   getStaff: { method: 'GET', path: '/api/desk/staff', role: 'owner' },

@@ -103,6 +103,16 @@ const person = z.object({
   ),
 });
 
+/**
+ * `next` is what asks for the rows that follow; null if there are none. While `knowsContacts` is false, HubSpot's contacts were not
+ * read yet, so people without a join may be missing.
+ */
+const foundPeople = z.object({
+  rows: z.array(foundPerson),
+  next: z.string().nullable(),
+  knowsContacts: z.boolean(),
+});
+
 /** The calls of People and Person. */
 export const peopleSchemas = {
   /** Finds people by any part of a name or email, or by code, member number, payment, card with amount, or HubSpot contact. */
@@ -111,11 +121,15 @@ export const peopleSchemas = {
       text: z.string().max(200).overwrite(cleanText).min(1),
       next: z.string().max(200).optional(),
     }),
-    /**
-     * `next` is what asks for the rows that follow; null if there are none. While `knowsContacts` is false, HubSpot's contacts were not
-     * read yet, so people without a join may be missing.
-     */
-    data: z.object({ rows: z.array(foundPerson), next: z.string().nullable(), knowsContacts: z.boolean() }),
+    data: foundPeople,
+  },
+  /** Whose letters are refused, what HubSpot refuses, or whose refunds wait: the queues of Today. */
+  getWaiting: {
+    query: z.object({
+      queue: z.enum(['letters', 'hubspot', 'refunds']),
+      next: z.string().max(200).optional(),
+    }),
+    data: foundPeople,
   },
   /** 404: there is no such person. Whoever was merged is answered with whom they became. */
   getPerson: { params: personParams, data: person },

@@ -22,6 +22,10 @@ export const queueAddresses: Partial<Record<Today['queues'][number]['name'], str
   transcripts: '/transcripts',
   proof: '/transcripts/overdue',
   parcels: '/parcels',
+  letters: '/people?queue=letters',
+  hubspot: '/people?queue=hubspot',
+  refunds: '/people?queue=refunds',
+  differences: '/numbers#reconciliation',
 };
 
 export const providerWords: Record<Today['providers'][number]['name'], string> = {

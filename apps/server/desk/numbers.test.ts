@@ -46,6 +46,10 @@ test('joins are counted by how far they came, on the society’s day on which th
     insert into invitation (code, school, programme, created_at)
     values ('NUMBER1', 'Lincoln High', null, '2020-03-04T18:00:00Z'), ('NUMBER2', 'Other High', 'retired', '2020-03-04T18:00:00Z'),
       ('NUMBER3', 'Other High', null, '2020-04-01T04:59:00Z')`.execute(database);
+  await sql`update invitation set campaign = 'Spring' where code in ('NUMBER1', 'NUMBER2')`.execute(database);
+  await sql`update join_session set invitation_code = 'NUMBER1' where uuid = ${started[0]!.uuid}`.execute(
+    database,
+  );
 
   const all = { invited: 3, started: 4, details: 3, membership: 3, paid: 2, upgraded: 1, proofAccepted: 1 };
   const byDay = await numbers('day');
@@ -70,6 +74,10 @@ test('joins are counted by how far they came, on the society’s day on which th
     { ...all, key: 'Honor Scholars', invited: 0, started: 3 },
     { ...none, key: 'retired', invited: 1, started: 1 },
     { ...none, key: null, invited: 2 },
+  ]);
+  assert.deepEqual((await numbers('campaign')).rows, [
+    { ...all, key: null, invited: 1, started: 3 },
+    { ...none, key: 'Spring', invited: 2, started: 1 },
   ]);
   const bySchool = await numbers('school');
   assert.deepEqual(bySchool.total, all);

@@ -550,3 +550,24 @@ test('an erased person is not found, and their number leads to nobody', async ()
 async function postponeAll(): Promise<void> {
   await sql`update letter set withdrawn_at = now() where sent_at is null`.execute(database);
 }
+
+test('whose letters are refused, what HubSpot refuses and whose refunds wait are listed', async () => {
+  const { client, uuid } = await orderedPin();
+  const { intentId } = await payOrder(server, client, uuid);
+  const id = await idOf(uuid);
+  const listed = async (queue: string) => {
+    const { data } = await browser.call('getWaiting', { query: { queue } });
+    return (data as Found).rows.map((row) => row.id);
+  };
+  for (const queue of ['letters', 'hubspot', 'refunds']) assert.ok(!(await listed(queue)).includes(id));
+  await dueLetters(database, deps, [{ kind: 'portal', sessionUuid: uuid, occasion: 'refused' }]);
+  await sql`update letter set refusal = '550 no' where session_uuid = ${uuid} and occasion = 'refused'`.execute(
+    database,
+  );
+  await setDelivery(server, uuid, sql`refusal = 'no scope', due_since = now()`);
+  await sql`insert into refund (intent_id, amount_cents, reason, status) values (${intentId}, 50, 'requested', 'due')`.execute(
+    database,
+  );
+  for (const queue of ['letters', 'hubspot', 'refunds']) assert.ok((await listed(queue)).includes(id), queue);
+  assert.equal((await browser.call('getWaiting', { query: { queue: 'money' } })).status, 400);
+});

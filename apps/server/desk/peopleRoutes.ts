@@ -4,7 +4,7 @@ import { waitingAtHubspot } from '../crm/deliveries.ts';
 import { diffOfPerson } from '../crm/diffJoin.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { hasSynced } from '../crm/syncContacts.ts';
-import { type PersonCursor, searchPeople } from '../joining/findJoins.ts';
+import { type PersonCursor, peopleWaiting, searchPeople } from '../joining/findJoins.ts';
 import { showLetter } from '../letters/showLetter.ts';
 import { presentId, showPerson } from '../people/showPerson.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -25,20 +25,28 @@ const ROWS = 50;
 
 /** The calls of People and Person. */
 export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
-  serveDesk(app, deps, 'searchPeople', async ({ body }) => {
-    const after = body.next === undefined ? null : cursorFrom(body.next);
-    const { rows, next } = await searchPeople(deps, body.text, { most: ROWS, after });
-    return {
-      rows: rows.map(({ programme, paidAt, memberNumber, ...row }) => ({
-        ...row,
-        programme: programme && programmeName(deps.society, programme),
-        paidAt: paidAt?.toISOString() ?? null,
-        memberNumber: memberNumber && displayMemberNumber(memberNumber),
-      })),
-      next: next && `${next.micros}-${next.id}`,
-      knowsContacts: await hasSynced(deps),
-    };
+  const answer = async ({ rows, next }: Awaited<ReturnType<typeof searchPeople>>) => ({
+    rows: rows.map(({ programme, paidAt, memberNumber, ...row }) => ({
+      ...row,
+      programme: programme && programmeName(deps.society, programme),
+      paidAt: paidAt?.toISOString() ?? null,
+      memberNumber: memberNumber && displayMemberNumber(memberNumber),
+    })),
+    next: next && `${next.micros}-${next.id}`,
+    knowsContacts: await hasSynced(deps),
   });
+  const pageAt = (next: string | undefined) => ({
+    most: ROWS,
+    after: next === undefined ? null : cursorFrom(next),
+  });
+
+  serveDesk(app, deps, 'searchPeople', async ({ body: { text, next } }) =>
+    answer(await searchPeople(deps, text, pageAt(next))),
+  );
+
+  serveDesk(app, deps, 'getWaiting', async ({ query: { queue, next } }) =>
+    answer(await peopleWaiting(deps, queue, pageAt(next))),
+  );
 
   serveDesk(app, deps, 'getPerson', async ({ params }) => {
     const person = await showPerson(deps, Number(params.id));

@@ -160,15 +160,57 @@ export interface PersonCursor {
  * without joins by when they became known. Somebody who was merged is found as whom they became; erased persons are not found. `next`
  * is null after the last row.
  */
-export async function searchPeople(
-  { database }: Pick<Deps, 'database'>,
+export function searchPeople(
+  deps: Pick<Deps, 'database'>,
   text: string,
+  page: { most: number; after?: PersonCursor | null },
+): Promise<{ rows: PersonRow[]; next: PersonCursor | null }> {
+  return peopleFound(deps, waysTo(text), page);
+}
+
+/** What waits for staff, of which {@link peopleWaiting} tells whose it is. */
+export type Waiting = 'letters' | 'hubspot' | 'refunds';
+
+const waysToWaiting: Record<Waiting, Ways> = {
+  letters: { joins: [sql`select session_uuid as uuid from letter where refusal is not null`], people: [] },
+  hubspot: {
+    joins: [
+      sql`select session_uuid as uuid from document where crm_refusal is not null and session_uuid is not null`,
+    ],
+    people: [
+      sql`select person_id from crm_delivery where refusal is not null`,
+      sql`select person_id from document where crm_refusal is not null and person_id is not null`,
+    ],
+  },
+  refunds: {
+    joins: [
+      sql`select session_uuid as uuid from payment where intent_id in (select intent_id from refund where status = 'due')`,
+    ],
+    people: [],
+  },
+};
+
+/** Returns whose letters are refused, what HubSpot refuses, or whose refunds wait, as {@link searchPeople} does. */
+export function peopleWaiting(
+  deps: Pick<Deps, 'database'>,
+  queue: Waiting,
+  page: { most: number; after?: PersonCursor | null },
+): Promise<{ rows: PersonRow[]; next: PersonCursor | null }> {
+  return peopleFound(deps, waysToWaiting[queue], page);
+}
+
+async function peopleFound(
+  { database }: Pick<Deps, 'database'>,
+  { joins, people }: Ways,
   { most, after = null }: { most: number; after?: PersonCursor | null },
 ): Promise<{ rows: PersonRow[]; next: PersonCursor | null }> {
-  const { joins, people } = waysTo(text);
   const found = [
     ...people,
-    sql`select (select person_id from join_session where uuid = way.uuid) from (${sql.join(joins, sql` union `)}) as way`,
+    ...(joins.length === 0
+      ? []
+      : [
+          sql`select (select person_id from join_session where uuid = way.uuid) from (${sql.join(joins, sql` union `)}) as way`,
+        ]),
   ];
   // Subqueries of one row each, which PostgreSQL does not turn into joins that read whole tables.
   const { rows } = await sql<PersonRow & { micros: string }>`

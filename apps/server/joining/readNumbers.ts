@@ -36,16 +36,15 @@ export async function readNumbers(
     where ${isWithin(sql`created_at`)} group by 1`;
   const { rows } = await sql<Funnel & { key: string }>`
     with invited as (${by === 'day' ? invitedByDay : invitedByKey}),
-    accepted as (
-      select distinct session_uuid from document where review = 'accepted' and created_at >= (${from}::date)::timestamp at time zone ${zone}
-    ), joined as (
+    joined as (
       select coalesce(${keys[by]}, '') as key, count(*)::int as started,
         count(*) filter (where state <> 'started')::int as details,
         count(*) filter (where state in ('ordering', 'paying', 'paid'))::int as membership,
         count(*) filter (where state = 'paid')::int as paid,
         count(*) filter (where upgrade = 'taken')::int as upgraded,
-        count(accepted.session_uuid)::int as "proofAccepted"
-      from (select * from join_session where ${isWithin(sql`created_at`)}) begun left join accepted on session_uuid = uuid
+        count(case when state = 'paid' then (
+          select 1 from document where session_uuid = uuid and review = 'accepted' limit 1) end)::int as "proofAccepted"
+      from join_session where ${isWithin(sql`created_at`)}
       group by 1
     )
     select key, coalesce(invited, 0) as invited, coalesce(started, 0) as started, coalesce(details, 0) as details,

@@ -45,7 +45,7 @@ export function Numbers() {
           <Section title="Money">
             <Money money={money} />
           </Section>
-          <Section title="Reconciliation">
+          <Section title="Reconciliation" id="reconciliation">
             <Reconciliations nights={money.nights} />
           </Section>
         </>

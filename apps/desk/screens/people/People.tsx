@@ -6,10 +6,9 @@ import styles from '../../components/Rows.module.css';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
-import { call } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
-import { stateWords } from '../../lib/words.ts';
-import type { Found } from './searchPeople.ts';
+import { queueWords, stateWords } from '../../lib/words.ts';
+import { type Found, findPeople } from './searchPeople.ts';
 
 const HOW =
   'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
@@ -23,7 +22,7 @@ export function People() {
     <>
       <PageHeading title="People" />
       {found ? (
-        <Results key={found.text} found={found} />
+        <Results key={found.asked.text ?? found.asked.queue} found={found} />
       ) : (
         <Stack>
           <p>{HOW}</p>
@@ -34,18 +33,23 @@ export function People() {
 }
 
 function Results({ found }: { found: Found }) {
-  const list = useMore(found, (next) => call('searchPeople', { body: { text: found.text, next } }));
+  const list = useMore(found, (next) => findPeople(found.asked, next));
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows } = list;
+  const { text, queue } = found.asked;
   if (rows.length === 0)
     return (
       <Stack>
         <p className={styles.none} role="status">
           Nobody found.
         </p>
-        <Hint>{HOW}</Hint>
-        <Link to={`/invitations?${new URLSearchParams({ code: found.text })}`}>Explain this code</Link>
-        {!found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
+        {text !== null && (
+          <>
+            <Hint>{HOW}</Hint>
+            <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
+            {!found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
+          </>
+        )}
       </Stack>
     );
 
@@ -54,7 +58,9 @@ function Results({ found }: { found: Found }) {
   return (
     <>
       <table className={`${table.table} ${styles.rows}`}>
-        <caption className="sr">People found for {found.text}</caption>
+        <caption className={queue === null ? 'sr' : undefined}>
+          {queue === null ? `People found for ${text}` : queueWords[queue]}
+        </caption>
         <thead>
           <tr>
             <th scope="col">Name</th>

@@ -23,7 +23,7 @@ import { readToday } from '../../desk/today.ts';
 import { listTranscripts, readTranscript } from '../../desk/transcripts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
-import { findPeople, searchPeople } from '../../joining/findJoins.ts';
+import { findPeople, peopleWaiting, searchPeople } from '../../joining/findJoins.ts';
 import {
   explainCode,
   extendCode,
@@ -32,6 +32,7 @@ import {
 } from '../../joining/invitations/invitations.ts';
 import { hasInvitations, searchInvitations } from '../../joining/invitations/searchInvitations.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
+import { joinsByDay, readNumbers } from '../../joining/readNumbers.ts';
 import { tellOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { shipLines, unshipLines } from '../../membership/shipOrder.ts';
@@ -380,7 +381,7 @@ test('the statements of the desk, for the lists of transcripts and one of them, 
   await assertByIndex(statements);
 });
 
-test('the statements of the desk, for Today, a search and a person, read by index', async () => {
+test('the statements of the desk, for Today, a search, a person and a day’s numbers, read by index', async () => {
   const { rows } = await database.query<{ id: number }>(
     "select person_id::int as id from join_session where state = 'paid' and uuid in (select session_uuid from document) limit 1",
   );
@@ -400,7 +401,13 @@ test('the statements of the desk, for Today, a search and a person, read by inde
       most: 50,
       after: { micros: String(Date.now() * 1_000), id: row!.id },
     });
+    for (const queue of ['letters', 'hubspot', 'refunds'] as const)
+      await peopleWaiting(server.deps, queue, { most: 50 });
     assert.ok((await showPerson(server.deps, rows[0]!.id))!.joins.length > 0);
+    const at = new Date(Date.now() - 400 * 86_400_000).toISOString().slice(0, 10);
+    for (const by of ['day', 'campaign'] as const)
+      assert.ok((await readNumbers(server.deps, { from: at, to: at, by }, 500)).total.started > 0);
+    await joinsByDay(server.deps, { from: at, to: at });
   });
   assert.ok(statements.length >= 20, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
