@@ -273,6 +273,10 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     '/transcripts/overdue',
     '/transcripts/decided',
     judging,
+    '/people?queue=refunds',
+    '/numbers',
+    '/numbers?by=programme',
+    '/staff',
     '/passkeys',
   ])
     await test.step(path, async () => {

@@ -339,6 +339,7 @@ const nobodys: Record<string, string> = {
   join_event: 'at cause id step',
   join_session:
     'begun_revision created_at erased_at has_agreed_to_policies intent_change intent_changing_since lines origin paid_at paying_since programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
+  ledger_month: 'fault month read_at reading_at summary transactions',
   letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
   limit_count: 'count name window_start',
   membership: 'created_at id is_held is_unlisted product_id standing type',
