@@ -6,6 +6,7 @@ import { startPushing } from './crm/push.ts';
 import { buildDesk } from './desk/app.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
+import { startWorkingOnImports } from './joining/invitations/workOnImports.ts';
 import { startSendingLinks } from './joining/pass/sendLinks.ts';
 import { startWatchingGuesses } from './joining/watchGuesses.ts';
 import { startSendingLetters } from './letters/sendLetters.ts';
@@ -51,6 +52,7 @@ export async function run(
       startForgettingMerges(work),
       startAttachingDocuments(work, hubspot),
       startSendingLinks(work),
+      startWorkingOnImports(work),
       startSendingLetters(work),
     ];
   }, BEGIN_MS);

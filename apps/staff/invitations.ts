@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
+import { cleanText } from '#core/cleanText.ts';
 import { lastDayOf } from '#core/codeVerdict.ts';
-import { SHORTEST_CODE } from '#core/guessableCodes.ts';
+import { type Doubt, doubtSentence, type Guessable, guessableSentence } from '#core/importDoubts.ts';
 import { invitationStates } from '#core/invitation.ts';
 import { inviteCodeError } from '#core/inviteCode.ts';
 import type { Deps } from '../server/deps.ts';
@@ -10,9 +11,7 @@ import {
   type InvitationToMint,
   mintColumns,
 } from '../server/joining/invitations/contactsToMint.ts';
-import type { Guessable } from '../server/joining/invitations/guessable.ts';
 import {
-  type Doubt,
   type ImportReport,
   importInvitations,
   pastFault,
@@ -38,40 +37,46 @@ import { print, printCsvLine, warn, warnAll } from './print.ts';
 
 export const invitationCommands = [
   command({
-    usage: 'invitations import FILE.csv',
+    usage: 'invitations import FILE.csv [--campaign NAME]',
     args: ['FILE.csv'],
+    texts: { campaign: '[NAME]' },
     summary:
-      'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
-    async run({ database, society }, [file]) {
+      'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). --campaign names the mailing that they belong to. Safe to run again.',
+    async run({ database, society }, [file], { campaign }) {
       const began = performance.now();
       const doubts = new Map<Doubt, { count: number; line: number }>();
       const guessable: Guessable[] = [];
       const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
-      const report = await importInvitations(database, file, society, {
-        refused: (line, text) => {
-          progress.end();
-          warn(`line ${line}: ${text}`);
+      const report = await importInvitations(
+        database,
+        file,
+        society,
+        {
+          refused: (line, text) => {
+            progress.end();
+            warn(`line ${line}: ${text}`);
+          },
+          doubted: (line, doubt) => {
+            const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
+            doubts.set(doubt, { count: count + 1, line: first });
+          },
+          progress: (lines, bytes) => progress.at(lines, bytes),
+          stopped: (soFar) => {
+            progress.end();
+            warn(
+              `It stopped before the end: so far ${importCounted(soFar)} When what follows is mended, give the same command again.`,
+            );
+          },
+          guessable: (found) => guessable.push(found),
         },
-        doubted: (line, doubt) => {
-          const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
-          doubts.set(doubt, { count: count + 1, line: first });
-        },
-        progress: (lines, bytes) => progress.at(lines, bytes),
-        stopped: (soFar) => {
-          progress.end();
-          warn(
-            `It stopped before the end: so far ${importCounted(soFar)} When what follows is mended, give the same command again.`,
-          );
-        },
-        guessable: (found) => guessable.push(found),
-      }).finally(() => progress.end());
+        { campaign: campaign === undefined ? null : cleanText(campaign) || null },
+      ).finally(() => progress.end());
       print(importCounted(report));
-      const lines = report.imported + report.unchanged + report.refused;
+      const lines = report.added + report.changed + report.unchanged + report.refused;
       const seconds = (performance.now() - began) / 1000;
       if (lines >= 10_000) print(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
-      for (const [doubt, { count, line }] of doubts)
-        print(`Warning: ${doubtful[doubt]}: ${count}, such as on line ${line}.`);
-      for (const found of guessable) print(`Warning: ${warningOf(found)}`);
+      for (const [doubt, { count, line }] of doubts) print(`Warning: ${doubtSentence(doubt, count, line)}`);
+      for (const found of guessable) print(`Warning: ${guessableSentence(found)}`);
       if (guessable.length > 0)
         print('A code opens what is known of its contact. npm run operator -- invitations mint');
       return report.refused === 0;
@@ -214,27 +219,5 @@ const unknownCode = (code: string) =>
       `There is no code ${code}: npm run operator -- invitations explain CODE says what is like it.`,
   );
 
-const importCounted = ({ imported, unchanged, refused }: ImportReport) =>
-  `${imported} imported, ${unchanged} unchanged, ${refused} not taken.`;
-
-const doubtful: Record<Doubt, string> = {
-  moved: 'codes that lead to another contact now, while their joins stay with the contact who began them',
-  expired: 'codes that have expired already',
-  withdrawn: 'codes that were withdrawn, and stay so (invitations extend CODE opens one again)',
-};
-
-/**
- * Returns a warning for staff about guessable codes. It has line numbers instead of the codes, since the output may end up in a
- * log.
- */
-function warningOf({ kind, count, lines }: Guessable): string {
-  const where = `such as on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(' and ')}`;
-  switch (kind) {
-    case 'short':
-      return `personal codes of fewer than ${SHORTEST_CODE} characters: ${count}, ${where}. They are found by trying.`;
-    case 'sequential':
-      return `personal codes that follow on another one: ${count}, ${where}. Whoever has one knows the next.`;
-    case 'alike':
-      return `personal codes that differ from another one by one character: at least ${count}, ${where}. A slip of the finger opens somebody else's invitation.`;
-  }
-}
+const importCounted = ({ added, changed, unchanged, refused }: ImportReport) =>
+  `${added + changed} imported, ${unchanged} unchanged, ${refused} not taken.`;

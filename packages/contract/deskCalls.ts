@@ -3,8 +3,8 @@ import type { StaffRole } from '#core/staff.ts';
 /**
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
  * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
- * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded. The calls whose shapes are
- * `action` are shown before they are done.
+ * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded, and the
+ * body of a `raw` call is a CSV file. The calls whose shapes are `action` are shown before they are done.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -43,6 +43,24 @@ export const deskCalls = {
     query: true,
   },
   searchInvitations: { method: 'POST', path: '/api/desk/invitations/search', role: 'staff', query: true },
+  getImports: { method: 'GET', path: '/api/desk/invitations/imports', role: 'staff' },
+  getImport: { method: 'GET', path: '/api/desk/invitations/imports/{id}', role: 'staff' },
+  uploadInvitations: { method: 'POST', path: '/api/desk/invitations/upload', role: 'staff', raw: true },
+  uploadContacts: { method: 'POST', path: '/api/desk/invitations/contacts', role: 'staff', raw: true },
+  importInvitations: { method: 'POST', path: '/api/desk/invitations/imports/{id}/import', role: 'staff' },
+  makeCodes: { method: 'POST', path: '/api/desk/invitations/mint', role: 'staff' },
+  getRefusedLines: {
+    method: 'GET',
+    path: '/api/desk/invitations/imports/{id}/refused.csv',
+    role: 'staff',
+    file: true,
+  },
+  getMadeCodes: {
+    method: 'GET',
+    path: '/api/desk/invitations/imports/{id}/codes.csv',
+    role: 'staff',
+    file: true,
+  },
   withdrawInvitations: { method: 'POST', path: '/api/desk/invitations/withdraw', role: 'staff' },
   extendInvitations: { method: 'POST', path: '/api/desk/invitations/extend', role: 'staff' },
   getTranscripts: { method: 'GET', path: '/api/desk/transcripts', role: 'staff' },
@@ -56,7 +74,14 @@ export const deskCalls = {
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,
-  { method: 'GET' | 'POST'; path: `/api/desk/${string}`; role: StaffRole | null; query?: true; file?: true }
+  {
+    method: 'GET' | 'POST';
+    path: `/api/desk/${string}`;
+    role: StaffRole | null;
+    query?: true;
+    file?: true;
+    raw?: true;
+  }
 >;
 
 export type DeskCallName = keyof typeof deskCalls;

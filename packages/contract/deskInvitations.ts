@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { invitationStates } from '#core/invitation.ts';
-import { action, personId, time } from './deskShapes.ts';
+import { action, number, personId, time } from './deskShapes.ts';
 
 const text = (max: number) => z.string().max(max).overwrite(cleanText);
 const code = z.string().max(64);
@@ -35,6 +35,36 @@ const invitation = z.object({
   state: z.enum(invitationStates),
 });
 
+const campaign = text(100).optional();
+const fileName = text(200).min(1);
+const imported = z.object({
+  id: z.int(),
+  /** `mint`: codes are made. */
+  kind: z.enum(['upload', 'mint']),
+  /** `checked` and `made` wait for staff; `arriving`, `making`, `checking` and `importing` go on by themselves. */
+  state: z.enum(['arriving', 'making', 'made', 'checking', 'checked', 'importing', 'done', 'failed']),
+  staff: z.string(),
+  fileName: z.string(),
+  campaign: z.string().nullable(),
+  at: time,
+  /** How much of the work under way is done, from 0 to 1. */
+  share: z.number(),
+  /** How many lines or codes have each result. Those that are not known yet are null. */
+  made: z.int().nullable(),
+  added: z.int().nullable(),
+  changed: z.int().nullable(),
+  unchanged: z.int().nullable(),
+  refused: z.int().nullable(),
+  /** The first lines that were refused, and why. */
+  refusals: z.array(z.object({ line: z.int(), text: z.string() })),
+  doubts: z.array(z.string()),
+  failure: z.string().nullable(),
+  /** Whether the file and the refused lines are deleted. */
+  isEmptied: z.boolean(),
+});
+/** How many codes are to be made, and for what. `lastDay`: YYYY-MM-DD. */
+const mintOptions = { campaign, programme: text(100).optional(), lastDay: text(30).optional() };
+
 /** The calls of Invitations. */
 export const invitationSchemas = {
   /** Why a code fails, or whom it leads to. */
@@ -65,6 +95,27 @@ export const invitationSchemas = {
       programmes: z.array(z.object({ key: z.string(), name: z.string() })),
     }),
   },
+  /** The latest files. */
+  getImports: { data: z.object({ imports: z.array(imported) }) },
+  getImport: { params: z.object({ id: number }), data: imported },
+  /** Takes in a file of invitations, which is then checked. Nothing is imported. 413: it is too large. */
+  uploadInvitations: { query: z.object({ name: fileName, campaign }), data: z.object({ id: z.int() }) },
+  /** Takes in a file of contacts, for whom codes are then made. */
+  uploadContacts: {
+    query: z.object({ name: fileName, ...mintOptions, imports: z.enum(['yes', 'no']) }),
+    data: z.object({ id: z.int() }),
+  },
+  /** Imports a file that was checked. */
+  importInvitations: { params: z.object({ id: number }), ...action({}) },
+  /** Makes codes, for a school or to be filled in. */
+  makeCodes: action(
+    { ...mintOptions, count: z.int().nullable(), school: text(200).optional(), imports: z.boolean() },
+    { id: z.int() },
+  ),
+  /** The refused lines of a file, with its columns. 404: there are none, or they are deleted. */
+  getRefusedLines: { params: z.object({ id: number }), data: z.string() },
+  /** The codes that were made, as a file to be imported. */
+  getMadeCodes: { params: z.object({ id: number }), data: z.string() },
   /** Withdraws codes. `typed`: the number of the codes, which is typed if they are many. */
   withdrawInvitations: action({ which, typed: z.int().nullable() }),
   /** Lets codes expire later: `until` is their last day. Withdrawn ones are opened again. */

@@ -4,3 +4,7 @@
 export const MOST_MARKED = 200;
 /** Above this many codes one types their number. */
 export const MOST_UNTYPED = 100;
+/** The largest file of invitations, in bytes. */
+export const MOST_FILE_BYTES = 100_000_000;
+/** How many codes can be made at once without a file. */
+export const MOST_MADE = 100_000;

@@ -27,6 +27,8 @@ export interface DeskBrowser {
       params?: Record<string, string>;
       query?: Record<string, string>;
       body?: object;
+      /** The body of a `raw` call. */
+      csv?: string;
       headers?: Record<string, string>;
     },
   ): Promise<DeskAnswer>;
@@ -79,7 +81,7 @@ function browserAt(url: string): DeskBrowser {
       if (trial.status !== 200) return trial;
       return browser.call(name, { params, body: { ...body, seen: trial.data.seen } });
     },
-    async call(name, { params = {}, query, body, headers = {} } = {}) {
+    async call(name, { params = {}, query, body, csv, headers = {} } = {}) {
       const { method } = deskCalls[name];
       const response = await fetch(url + addressOf(name, params, query), {
         method,
@@ -88,11 +90,11 @@ function browserAt(url: string): DeskBrowser {
           ...(method === 'POST' && {
             origin: url,
             'sec-fetch-site': 'same-origin',
-            'content-type': 'application/json',
+            'content-type': csv === undefined ? 'application/json' : 'text/csv',
           }),
           ...headers,
         },
-        ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+        ...(method === 'POST' && { body: csv ?? JSON.stringify(body ?? {}) }),
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;

@@ -6,6 +6,7 @@ import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import { decisionRoutes } from './decisionRoutes.ts';
 import type { Deps } from './deps.ts';
+import { importRoutes, NO_IMPORT } from './importRoutes.ts';
 import { invitationRoutes } from './invitationRoutes.ts';
 import { numbersRoutes } from './numbersRoutes.ts';
 import { servePages } from './pages.ts';
@@ -21,6 +22,7 @@ import { NO_JOIN } from './transcripts.ts';
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
 const unknownAt: Record<string, string> = {
   documents: NO_DOCUMENT,
+  invitations: NO_IMPORT,
   letters: NO_LETTER,
   notices: NO_NOTICE,
   staff: NO_STAFF,
@@ -38,6 +40,8 @@ export function buildDesk(
   const { config } = deps;
   const app = newServer(deps, timeLimits);
   app.removeContentTypeParser('text/plain');
+  // The body of a `raw` call, which is read as it comes.
+  app.addContentTypeParser('text/csv', (_, payload, done) => done(null, payload));
   handleErrors(app, ({ url }) => unknownAt[url.split('/')[3] ?? ''] ?? NOBODY);
   app.decorateRequest('staff', null);
   const ofCalls = headersOfCalls(config);
@@ -61,6 +65,7 @@ export function buildDesk(
   decisionRoutes(app, deps);
   parcelRoutes(app, deps);
   invitationRoutes(app, deps);
+  importRoutes(app, deps);
   staffRoutes(app, deps);
   numbersRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);

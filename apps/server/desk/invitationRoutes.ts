@@ -82,7 +82,7 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
             ...named(open),
             `${counted(open)} ${open.length === 1 ? 'opens' : 'open'} no join any more.`,
             ...rest(codes, open, 'withdrawn already'),
-            'Joins that began with them go on. `Extend` opens them again.',
+            'Joins that began with them go on. Extending opens them again.',
             ...typing(open),
           ],
           verb: `Withdraw ${counted(open)}`,

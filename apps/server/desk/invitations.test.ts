@@ -146,7 +146,7 @@ test('codes are withdrawn and extended, those that are ticked or all that are fo
   assert.deepEqual(trial.data.lines, [
     'BULKA2345',
     '1 code opens no join any more.',
-    'Joins that began with them go on. `Extend` opens them again.',
+    'Joins that began with them go on. Extending opens them again.',
   ]);
   assert.equal((await states()).BULKA2345, 'unused');
   assert.equal((await browser.act('withdrawInvitations', { body: ticked })).status, 200);

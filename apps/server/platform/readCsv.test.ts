@@ -19,7 +19,7 @@ async function read(
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const rows: string[] = [];
-  for await (const { line, values, fault } of await readRows(pieces(), 'file.csv', given))
+  for await (const { line, values, fault } of (await readRows(pieces(), 'file.csv', given)).rows)
     rows.push(`${line} ${fault ?? Object.values(values!).join('|').replace(/\|+$/, '')}`);
   return rows;
 }

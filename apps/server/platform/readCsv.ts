@@ -19,26 +19,46 @@ export interface CsvColumns<Column extends string> {
  * A line that has anything in it, by its number in the file, or the reason why it could not be read: a sentence without its
  * subject, which is the line. Values are clean ({@link cleanText}); a cell that is empty or absent is ''.
  */
-export type CsvRow<Column extends string> =
+export type CsvRow<Column extends string> = {
+  /** The line as it is in the file; null if it is too long. */
+  text: string | null;
+} & (
   | { line: number; values: Record<Column, string>; fault: null }
-  | { line: number; values: null; fault: string };
+  | { line: number; values: null; fault: string }
+);
 
 export interface CsvFile<Column extends string> {
+  /** The line that names the columns. */
+  header: string;
   rows: AsyncIterable<CsvRow<Column>>;
   /** How many bytes of the file have been read. */
   bytesRead(): number;
 }
+
+/** A file: its path, or its bytes in pieces of any size, with its name for sentences. */
+export type CsvSource = string | { name: string; pieces: AsyncIterable<Buffer> };
 
 /**
  * Reads a CSV file whose first line names its columns, in any case. The rows are read one at a time, so that memory does not grow
  * with the file. Throws {@link NotCsv}, and reading the rows can throw it as well.
  */
 export async function readCsv<Column extends string>(
-  file: string,
+  file: CsvSource,
   columns: CsvColumns<Column>,
 ): Promise<CsvFile<Column>> {
-  const source = createReadStream(file);
-  return { rows: await readRows(piecesOf(source, file), file, columns), bytesRead: () => source.bytesRead };
+  if (typeof file === 'string') {
+    const source = createReadStream(file);
+    const read = await readRows(piecesOf(source, file), file, columns);
+    return { ...read, bytesRead: () => source.bytesRead };
+  }
+  let bytes = 0;
+  async function* counted({ pieces }: Exclude<CsvSource, string>) {
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  return { ...(await readRows(counted(file), file.name, columns)), bytesRead: () => bytes };
 }
 
 async function* piecesOf(source: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
@@ -56,7 +76,7 @@ export async function readRows<Column extends string>(
   pieces: AsyncIterable<Buffer>,
   file: string,
   columns: CsvColumns<Column>,
-): Promise<AsyncIterable<CsvRow<Column>>> {
+): Promise<Pick<CsvFile<Column>, 'header' | 'rows'>> {
   const lines = linesOf(textOf(pieces, file));
   let separator: string | undefined;
   for (;;) {
@@ -71,7 +91,7 @@ export async function readRows<Column extends string>(
       continue;
     }
     const header = readHeader(text, separator, columns);
-    if (typeof header !== 'string') return rowsOf(lines, header, columns);
+    if (typeof header !== 'string') return { header: text, rows: rowsOf(lines, header, columns) };
     await lines.return(undefined);
     throw new NotCsv(`The first line of ${file} ${header}`);
   }
@@ -203,7 +223,7 @@ async function* rowsOf<Column extends string>(
   for await (const { line, text } of lines) {
     const cells = text === null ? `is longer than ${LINE_MAX_LENGTH} characters.` : cellsOf(text, delimiter);
     if (typeof cells === 'string') {
-      yield { line, values: null, fault: cells };
+      yield { line, text, values: null, fault: cells };
       continue;
     }
     const read = cells.map((cell) => cleanText(textOfCell(cell.trim())));
@@ -220,7 +240,9 @@ async function* rowsOf<Column extends string>(
       const fault = faultOfCell(column, values[column]);
       if (fault) faults.push(fault);
     }
-    yield faults[0] === undefined ? { line, values, fault: null } : { line, values: null, fault: faults[0] };
+    yield faults[0] === undefined
+      ? { line, text, values, fault: null }
+      : { line, text, values: null, fault: faults[0] };
   }
 }
 

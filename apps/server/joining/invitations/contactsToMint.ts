@@ -26,11 +26,11 @@ export const contactFile = {
 export async function* contactsToMint(
   rows: AsyncIterable<CsvRow<Column>>,
   { all, society, now }: { all: InvitationToMint; society: Society; now: Date },
-  refuse: (line: number, text: string) => void,
+  refuse: (line: number, text: string, raw: string | null) => void,
 ): AsyncGenerator<InvitationToMint> {
-  for await (const { line, values, fault: unread } of rows) {
+  for await (const { line, text, values, fault: unread } of rows) {
     if (unread !== null) {
-      refuse(line, unread);
+      refuse(line, unread, text);
       continue;
     }
     const given: InvitationToMint = Object.fromEntries(
@@ -39,7 +39,7 @@ export async function* contactsToMint(
     const fault =
       faultOf({ ...given, contactId: given.contactId ?? '' }, society.programmes) ??
       (given.expiresAt === undefined ? null : pastFault(given.expiresAt, society, now));
-    if (fault) refuse(line, fault);
+    if (fault) refuse(line, fault, text);
     else yield { ...all, ...given };
   }
 }

@@ -1,15 +1,7 @@
 import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
+import type { Guessable } from '#core/importDoubts.ts';
 import type { Database } from '../../platform/database/client.ts';
-
-/** Personal codes of a file that can be guessed, or mistaken for one another. */
-export interface Guessable {
-  kind: 'short' | 'sequential' | 'alike';
-  /** How many codes of this kind there are. For the kind `alike`: how many pairs of similar codes were found; there may be more. */
-  count: number;
-  /** Line numbers in the imported file: of the first code that is too short, or of the first two similar codes. */
-  lines: number[];
-}
 
 const PAGE = 10_000;
 

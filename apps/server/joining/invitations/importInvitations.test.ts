@@ -34,17 +34,26 @@ function file(...lines: string[]): string {
 }
 async function take(path: string) {
   const faults: { line: number; text: string }[] = [];
-  const { imported, unchanged, refused } = await importInvitations(
+  const society = {
+    programmes: { 'high-school': {}, undergraduate: {}, graduate: { retired: true } },
+    society: { timeZone: 'America/Chicago' },
+  };
+  const tried: string[] = [];
+  const trial = await importInvitations(
     database,
     path,
-    {
-      programmes: { 'high-school': {}, undergraduate: {}, graduate: { retired: true } },
-      society: { timeZone: 'America/Chicago' },
-    },
-    { refused: (line, text) => faults.push({ line, text }) },
+    society,
+    { doubted: (line, doubt) => tried.push(`${line} ${doubt}`) },
+    { isTrial: true },
   );
-  assert.equal(refused, faults.length);
-  return { imported, unchanged, faults };
+  const doubts: string[] = [];
+  const report = await importInvitations(database, path, society, {
+    refused: (line, text) => faults.push({ line, text }),
+    doubted: (line, doubt) => doubts.push(`${line} ${doubt}`),
+  });
+  assert.deepEqual([trial, tried.sort()], [report, doubts.sort()], 'a trial says what becomes of each line');
+  assert.equal(report.refused, faults.length);
+  return { imported: report.added + report.changed, unchanged: report.unchanged, faults };
 }
 
 test('personal and school codes are taken, and again changes nothing', async () => {
@@ -315,5 +324,5 @@ test('what an import stored before it stopped is told', async (t) => {
     importInvitations(database, path, issuer, { stopped: (soFar) => told.push({ ...soFar }) }),
     /no room/,
   );
-  assert.deepEqual(told, [{ imported: 2_000, unchanged: 0, refused: 0 }]);
+  assert.deepEqual(told, [{ added: 2_000, changed: 0, unchanged: 0, refused: 0 }]);
 });

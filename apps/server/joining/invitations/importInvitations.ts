@@ -1,41 +1,40 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { cleanEmail } from '#core/cleanText.ts';
 import { contactIdFault, isMangled } from '#core/csv.ts';
+import type { Doubt, Guessable } from '#core/importDoubts.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../../platform/database/client.ts';
-import { readCsv } from '../../platform/readCsv.ts';
+import { type CsvSource, readCsv } from '../../platform/readCsv.ts';
 import { personOf } from '../../session/members.ts';
 import { wordsWith } from '../../session/words.ts';
 import type { Society } from '../../society/society.ts';
 import { dayOf } from '../../society/texts.ts';
-import { findGuessable, type Guessable } from './guessable.ts';
+import { findGuessable } from './guessable.ts';
 import { expiryOf } from './invitations.ts';
 
 /** The number of lines in the file with each result. */
 export interface ImportReport {
-  imported: number;
+  /** Codes that were not known before. */
+  added: number;
+  /** Codes that lead elsewhere now, or have another programme, last day or campaign. */
+  changed: number;
   unchanged: number;
   /** The number of rejected lines, each of which was reported with its line number. */
   refused: number;
 }
 
-/** Something about an imported line that staff may not have intended. */
-export type Doubt =
-  /** Before this import, the code led to another contact, who has joined with it. */
-  | 'moved'
-  /** The code has expired, so nobody can join with it. */
-  | 'expired'
-  /** Staff have withdrawn the code, and it stays withdrawn. */
-  | 'withdrawn';
-
 /** Callbacks during an import. Line 1 is the header. */
 export interface ImportListener {
-  refused(line: number, text: string): void;
+  /** `raw`: the line as it is in the file; null if it is too long. */
+  refused(line: number, text: string, raw: string | null): void;
   doubted(line: number, doubt: Doubt): void;
-  progress(lines: number, bytes: number): void;
+  /** Is awaited. If it throws, the import stops. */
+  progress(lines: number, bytes: number): void | Promise<void>;
+  /** Called before the first line, with the line that names the columns. */
+  header(text: string): void;
   /** Called if the import stops before the end of the file, with what was stored until then. The error is thrown afterwards. */
   stopped(soFar: ImportReport): void;
   /** Called after the import for each kind of guessable personal codes that was found. If absent, they are not searched for. */
@@ -65,6 +64,13 @@ interface Line extends Invitation {
   line: number;
 }
 
+export interface ImportOptions {
+  /** The mailing that the invitations of the file belong to; null leaves those that there are as they are. */
+  campaign?: string | null;
+  /** Whether nothing is written, so that the report says what would become of each line. */
+  isTrial?: boolean;
+}
+
 const BATCH = 1000;
 
 /** The programmes of the society file. */
@@ -84,23 +90,29 @@ interface Issuer {
  */
 export async function importInvitations(
   database: Database,
-  file: string,
+  file: CsvSource,
   { programmes, society: { timeZone } }: Issuer,
   {
     refused = () => {},
     doubted = () => {},
     progress = () => {},
+    header: headed = () => {},
     stopped = () => {},
     guessable,
   }: Partial<ImportListener> = {},
+  { campaign = null, isTrial = false }: ImportOptions = {},
 ): Promise<ImportReport> {
-  const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
+  const report: ImportReport = { added: 0, changed: 0, unchanged: 0, refused: 0 };
+  // The lines of the batch, as they are in the file.
+  const raws = new Map<number, string | null>();
   const refuse = (line: number, text: string) => {
     report.refused++;
-    refused(line, text);
+    refused(line, text, raws.get(line) ?? null);
   };
+  const how = { timeZone, campaign, isTrial };
   const listener = { refused: refuse, doubted };
-  const { rows, bytesRead } = await readCsv(file, columns);
+  const { header, rows, bytesRead } = await readCsv(file, columns);
+  headed(header);
   // The codes seen so far are kept in a temporary table, which exists only on this connection.
   await database.connection().execute(async (connection) => {
     await sql`create temp table import_seen (code text primary key, line integer not null, is_personal boolean not null)`.execute(
@@ -108,16 +120,18 @@ export async function importInvitations(
     );
     try {
       let batch: Line[] = [];
-      for await (const { line, values, fault } of rows) {
+      for await (const { line, text, values, fault } of rows) {
+        raws.set(line, text);
         const read = fault === null ? invitationOf(values, programmes) : fault;
         if (typeof read === 'string') refuse(line, read);
         else batch.push({ line, ...read });
         if (batch.length < BATCH) continue;
-        await write(connection, batch, timeZone, report, listener);
-        progress(line, bytesRead());
+        await write(connection, batch, how, report, listener);
+        await progress(line, bytesRead());
         batch = [];
+        raws.clear();
       }
-      await write(connection, batch, timeZone, report, listener);
+      await write(connection, batch, how, report, listener);
       if (guessable) for (const found of await findGuessable(connection)) guessable(found);
     } catch (error) {
       stopped(report);
@@ -218,9 +232,9 @@ export function pastFault(expiresAt: string, society: Society, now: Date): strin
 async function write(
   connection: Database,
   batch: readonly Line[],
-  timeZone: string,
+  { timeZone, campaign, isTrial }: Required<ImportOptions> & { timeZone: string },
   report: ImportReport,
-  { refused, doubted }: Pick<ImportListener, 'refused' | 'doubted'>,
+  { refused, doubted }: { refused: (line: number, text: string) => void; doubted: ImportListener['doubted'] },
 ): Promise<void> {
   if (batch.length === 0) return;
   const seen = await sql<{ code: string; line: number }>`
@@ -241,35 +255,18 @@ async function write(
     for (const { code, line } of again)
       refused(line, `the code ${code} is already on line ${lineOf.get(code)}.`);
   }
-  const { rows } = await sql<{ code: string; isMoved: boolean; isExpired: boolean }>`
-    with line as (
+  const given = sql`
+    line as (
       select * from json_to_recordset(${JSON.stringify(lines.map((line) => ({ ...line, likeness: likenessOf(line), words: searchWords(line) })))}::json) as line (
         code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, likeness text, words text)
-    ), persons as (
-      insert into person (contact_id, email, likeness, words, profile)
-      select distinct on ("contactId") "contactId", email, likeness, words, json_strip_nulls(json_build_object(
-        'firstName', "firstName", 'lastName', "lastName", 'email', email, 'schoolName', school, 'highSchoolName', school))::jsonb
-      from line where "contactId" is not null
-      on conflict (contact_id) do update set
-        profile = excluded.profile || person.profile, email = coalesce(person.email, excluded.email),
-        likeness = coalesce(person.likeness, excluded.likeness), words = ${wordsWith(sql`excluded.words`)}
-      where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
-      returning id, contact_id
     ), used as (
       select code, person_id from invitation
       where code in (select code from line) and exists (select from join_session where invitation_code = code)
-    )
-    insert into invitation (code, person_id, school, programme, expires_at)
-    select code, coalesce(${personOf('contactId')}, persons.id), case when "contactId" is null then school end, programme,
-      ${expiryOf(sql`"expiresAt"`, timeZone)}
-    from line left join persons on persons.contact_id = "contactId"
-    on conflict (code) do update set
-      person_id = excluded.person_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
-    where (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at)
-      is distinct from (excluded.person_id, excluded.school, excluded.programme, excluded.expires_at)
-    returning code, coalesce(expires_at <= now(), false) as "isExpired",
-      exists (select from used where used.code = invitation.code and used.person_id is distinct from invitation.person_id) as "isMoved"
-    `.execute(connection);
+    )`;
+  const work = isTrial
+    ? wouldWrite(given, { timeZone, campaign })
+    : writeLines(given, { timeZone, campaign });
+  const { rows } = await work.execute(connection);
   for (const { code, isMoved, isExpired } of rows) {
     if (isMoved) doubted(first.get(code)!, 'moved');
     if (isExpired) doubted(first.get(code)!, 'expired');
@@ -279,6 +276,65 @@ async function write(
     connection,
   );
   for (const { code } of withdrawn.rows) doubted(first.get(code)!, 'withdrawn');
-  report.imported += rows.length;
+  const added = rows.filter(({ isNew }) => isNew).length;
+  report.added += added;
+  report.changed += rows.length - added;
   report.unchanged += lines.length - rows.length;
+}
+
+/** A line that changes something. */
+interface Written {
+  code: string;
+  isNew: boolean;
+  isMoved: boolean;
+  isExpired: boolean;
+}
+
+/** How a file's line becomes an invitation. */
+interface Target {
+  timeZone: string;
+  campaign: string | null;
+}
+
+/** SQL that writes the lines of `given`, and returns those that change something. */
+function writeLines(given: RawBuilder<unknown>, { timeZone, campaign }: Target): RawBuilder<Written> {
+  return sql<Written>`
+    with ${given}, persons as (
+      insert into person (contact_id, email, likeness, words, profile)
+      select distinct on ("contactId") "contactId", email, likeness, words, json_strip_nulls(json_build_object(
+        'firstName', "firstName", 'lastName', "lastName", 'email', email, 'schoolName', school, 'highSchoolName', school))::jsonb
+      from line where "contactId" is not null
+      on conflict (contact_id) do update set
+        profile = excluded.profile || person.profile, email = coalesce(person.email, excluded.email),
+        likeness = coalesce(person.likeness, excluded.likeness), words = ${wordsWith(sql`excluded.words`)}
+      where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
+      returning id, contact_id
+    )
+    insert into invitation (code, person_id, school, programme, expires_at, campaign)
+    select code, coalesce(${personOf('contactId')}, persons.id), case when "contactId" is null then school end, programme,
+      ${expiryOf(sql`"expiresAt"`, timeZone)}, ${campaign}
+    from line left join persons on persons.contact_id = "contactId"
+    on conflict (code) do update set
+      person_id = excluded.person_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at,
+      campaign = coalesce(excluded.campaign, invitation.campaign)
+    where (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.campaign)
+      is distinct from (excluded.person_id, excluded.school, excluded.programme, excluded.expires_at, coalesce(excluded.campaign, invitation.campaign))
+    returning code, xmax = 0 as "isNew", coalesce(expires_at <= now(), false) as "isExpired",
+      exists (select from used where used.code = invitation.code and used.person_id is distinct from invitation.person_id) as "isMoved"`;
+}
+
+/** SQL that writes nothing, and returns what {@link writeLines} would. A contact that is not known yet has no person. */
+function wouldWrite(given: RawBuilder<unknown>, { timeZone, campaign }: Target): RawBuilder<Written> {
+  return sql<Written>`
+    with ${given}, target as (
+      select line.code, ${personOf('contactId')} as person_id, case when "contactId" is null then school end as school, programme,
+        ${expiryOf(sql`"expiresAt"`, timeZone)} as expires_at, ${campaign}::text as campaign
+      from line
+    )
+    select target.code, invitation.code is null as "isNew", coalesce(target.expires_at <= now(), false) as "isExpired",
+      exists (select from used where used.code = target.code and used.person_id is distinct from target.person_id) as "isMoved"
+    from target left join invitation on invitation.code = target.code
+    where invitation.code is null
+      or (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.campaign)
+        is distinct from (target.person_id, target.school, target.programme, target.expires_at, coalesce(target.campaign, invitation.campaign))`;
 }

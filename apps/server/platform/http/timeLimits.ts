@@ -73,7 +73,7 @@ export function limitBodies(
       if (!reply.sent) void reply.header('connection', 'close');
       breakOff(raw, new Refusal(408, sentence));
     };
-    if (!isForm(headers['content-type'])) {
+    if (!isUpload(headers['content-type'])) {
       untilAnswered(setTimeout(() => refuse(TOO_SLOW), bodyMs));
       return;
     }
@@ -97,8 +97,8 @@ export function limitBodies(
   });
 }
 
-function isForm(contentType: string | undefined): boolean {
-  return /^multipart\//i.test(contentType ?? '');
+function isUpload(contentType: string | undefined): boolean {
+  return /^(multipart\/|text\/csv\b)/i.test(contentType ?? '');
 }
 
 /**

@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import { MOST_FILE_BYTES } from '#contract/deskLimits.ts';
+import type { Database } from '../../platform/database/client.ts';
+import type { ByStaff } from '../../platform/deps.ts';
+import { Refusal } from '../../platform/http/refusal.ts';
+import type { Deps } from '../deps.ts';
+import { deleteParts, PartWriter } from './importParts.ts';
+
+/*
+ * Files of invitations that staff upload. A file is first checked, which writes nothing, and imported when staff say so; for a file of
+ * contacts codes are made. workOnImports.ts does the work.
+ */
+
+export type ImportKind = 'upload' | 'mint';
+export type ImportState =
+  | 'arriving'
+  | 'making'
+  | 'made'
+  | 'checking'
+  | 'checked'
+  | 'importing'
+  | 'done'
+  | 'failed';
+
+/** Codes that are to be made: for the contacts of a file, or so many. The rest holds for those that say nothing else themselves. */
+export interface MintOrder {
+  count: number | null;
+  school: string | null;
+  programme: string | null;
+  /** The last day (YYYY-MM-DD). */
+  expiresAt: string | null;
+  /** Whether the codes are imported once they are made. */
+  imports: boolean;
+}
+
+export interface ImportCounts {
+  made?: number;
+  added?: number;
+  changed?: number;
+  unchanged?: number;
+  refused: number;
+}
+
+export interface Import {
+  id: number;
+  kind: ImportKind;
+  state: ImportState;
+  staff: string;
+  fileName: string;
+  campaign: string | null;
+  mint: MintOrder | null;
+  sizeBytes: number;
+  readBytes: number;
+  counts: ImportCounts | null;
+  /** The first lines that were refused. */
+  refusals: { line: number; text: string }[] | null;
+  /** What staff may not have intended, as sentences. */
+  doubts: string[] | null;
+  failure: string | null;
+  /** Whether the file and the refused lines are deleted. */
+  isEmptied: boolean;
+  createdAt: Date;
+}
+
+export const importColumns = sql`id::int as id, kind, state, staff, file_name as "fileName", campaign, mint, size_bytes as "sizeBytes",
+  read_bytes as "readBytes", counts, refusals, doubts, failure, is_emptied as "isEmptied", created_at as "createdAt"`;
+
+export const TOO_LARGE = `This file is larger than ${MOST_FILE_BYTES / 1_000_000} MB. Split it into smaller ones.`;
+const IMPORTED_ALREADY = 'This file was imported already, or is being imported, or was deleted.';
+
+interface Given {
+  fileName: string;
+  campaign: string | null;
+  mint: MintOrder | null;
+}
+
+/**
+ * Takes a file in, to be checked, or a file of contacts for whom codes are to be made. Returns its number. Throws a {@link Refusal} (413)
+ * if it is too large; then nothing of it is kept.
+ */
+export async function receiveFile(
+  deps: ByStaff<Pick<Deps, 'database' | 'actor'>>,
+  given: Given,
+  pieces: AsyncIterable<Buffer>,
+): Promise<number> {
+  const { database } = deps;
+  const id = await addImport(deps, given);
+  const writer = new PartWriter(database, id, 'file');
+  try {
+    for await (const piece of pieces) {
+      writer.add(piece);
+      if (writer.size > MOST_FILE_BYTES) throw new Refusal(413, TOO_LARGE);
+      await writer.flush({ isEnd: false });
+    }
+    await writer.flush({ isEnd: true });
+  } catch (error) {
+    await deleteParts(database, id);
+    await sql`delete from invitation_import where id = ${id}`.execute(database);
+    throw error;
+  }
+  await sql`
+    update invitation_import set size_bytes = ${writer.size}, state = ${given.mint ? 'making' : 'checking'}
+    where id = ${id}`.execute(database);
+  return id;
+}
+
+/** Orders codes to be made without a file. Returns the number of the order. */
+export async function orderCodes(
+  deps: ByStaff<Pick<Deps, 'database' | 'actor'>>,
+  given: Omit<Given, 'fileName'> & { mint: MintOrder },
+): Promise<number> {
+  const id = await addImport(deps, { ...given, fileName: 'codes.csv' });
+  await sql`update invitation_import set state = 'making' where id = ${id}`.execute(deps.database);
+  return id;
+}
+
+async function addImport(
+  { database, actor }: ByStaff<Pick<Deps, 'database' | 'actor'>>,
+  { fileName, campaign, mint }: Given,
+): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    insert into invitation_import (kind, staff, file_name, campaign, mint)
+    values (${mint ? 'mint' : 'upload'}, ${actor}, ${fileName}, ${campaign}, ${mint && JSON.stringify(mint)})
+    returning id::int as id`.execute(database);
+  return rows[0]!.id;
+}
+
+export async function readImport(database: Database, id: number): Promise<Import | null> {
+  const { rows } = await sql<Import>`
+    select ${importColumns} from invitation_import where id = ${id}`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** Returns the latest files. */
+export async function latestImports(database: Database, most: number): Promise<Import[]> {
+  const { rows } = await sql<Import>`
+    select ${importColumns} from invitation_import order by id desc limit ${most}`.execute(database);
+  return rows;
+}
+
+/** Lets a file that was checked be imported. Returns a sentence if that cannot be. */
+export async function beginImport(database: Database, id: number): Promise<string | null> {
+  const { rows } = await sql`
+    update invitation_import set state = 'importing', read_bytes = 0
+    where id = ${id} and state = 'checked' and not is_emptied returning id`.execute(database);
+  return rows.length > 0 ? null : IMPORTED_ALREADY;
+}
