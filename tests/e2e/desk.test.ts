@@ -277,6 +277,10 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     '/numbers',
     '/numbers?by=programme',
     '/staff',
+    '/invitations?code=NOSUCHCODE',
+    '/invitations/upload',
+    '/invitations/make',
+    '/invitations/files',
     '/passkeys',
   ])
     await test.step(path, async () => {

@@ -3,8 +3,13 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
+import { ImportPage } from '../screens/invitations/ImportPage.tsx';
 import { Invitations } from '../screens/invitations/Invitations.tsx';
-import { loadInvitations } from '../screens/invitations/loadInvitations.ts';
+import { LatestFiles, loadFiles } from '../screens/invitations/LatestFiles.tsx';
+import { loadImport } from '../screens/invitations/loadImport.ts';
+import { loadInvitations, loadProgrammes } from '../screens/invitations/loadInvitations.ts';
+import { MakeCodes } from '../screens/invitations/MakeCodes.tsx';
+import { Upload } from '../screens/invitations/Upload.tsx';
 import { loadNumbers } from '../screens/numbers/loadNumbers.ts';
 import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { loadParcels } from '../screens/parcels/loadParcels.ts';
@@ -63,6 +68,10 @@ const routes: RouteObject[] = [
             ],
           },
           { path: '/invitations', loader: loadInvitations, Component: Invitations },
+          { path: '/invitations/upload', Component: Upload },
+          { path: '/invitations/make', loader: loadProgrammes, Component: MakeCodes },
+          { path: '/invitations/files', loader: loadFiles, Component: LatestFiles },
+          { path: '/invitations/files/:id', loader: loadImport, Component: ImportPage },
           { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
           { path: '/numbers', loader: loadNumbers, Component: Numbers },
           { path: '/staff', loader: loadStaff, Component: Staff },

@@ -1,4 +1,4 @@
-import { useRevalidator, useRouteError } from 'react-router';
+import { useLocation, useRevalidator, useRouteError } from 'react-router';
 import { ApiError, messageOf, Unsent } from '#client/failures.ts';
 import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -11,7 +11,9 @@ const NOT_LOADED = 'This could not be loaded.';
 export function PageFailed() {
   const error = useRouteError();
   const { state, revalidate } = useRevalidator();
-  if (error instanceof ApiError && error.status === 404) return <Gone what="person" />;
+  const { pathname } = useLocation();
+  if (error instanceof ApiError && error.status === 404)
+    return <Gone what={pathname.startsWith('/people') ? 'person' : 'page'} />;
   return (
     <>
       <PageHeading title={NOT_LOADED} takesFocus />

@@ -10,11 +10,11 @@ import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
-import { download } from '../../lib/download.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { ExtendDialog, type Which, WithdrawDialog } from './ChangeDialogs.tsx';
 import styles from './Invitations.module.css';
 import type { Invitation, InvitationData } from './loadInvitations.ts';
+import { Sample } from './Sample.tsx';
 
 const NOTHING_TICKED = 'Tick codes first, or all that the filters find.';
 
@@ -47,22 +47,11 @@ export function InvitationList({ data }: { data: InvitationData }) {
   );
 }
 
-const SAMPLE = [
-  'code,contactId,firstName,lastName,email,school,programme,expiresAt',
-  'EXAMPLE23,123456789,Jordan,Rivera,jordan.rivera@example.com,,,',
-  'SCHOOL2345,,,,,Lincoln High School,,2027-06-30',
-  '',
-].join('\r\n');
-
 function Nothing() {
   return (
     <>
       <p className={styles.nothing}>No invitations yet. Upload a file or make codes.</p>
-      <p>
-        <Button variant="plain" onClick={() => download('invitations-sample.csv', SAMPLE)}>
-          Download a sample file
-        </Button>
-      </p>
+      <Sample />
     </>
   );
 }

@@ -31,3 +31,11 @@ export async function loadInvitations({ request }: LoaderFunctionArgs): Promise<
   ]);
   return { list, filter, explained: verdict && { text: code, verdict } };
 }
+
+/** Loads the programmes that codes can be for. */
+export async function loadProgrammes({
+  request,
+}: LoaderFunctionArgs): Promise<InvitationData['list']['programmes']> {
+  const { programmes } = await call('searchInvitations', { body: { filter: {} }, signal: request.signal });
+  return programmes;
+}

@@ -1,0 +1,20 @@
+import { Button } from '#ui/Button.tsx';
+import { download } from '../../lib/download.ts';
+
+const SAMPLE = [
+  'code,contactId,firstName,lastName,email,school,programme,expiresAt',
+  'EXAMPLE23,123456789,Jordan,Rivera,jordan.rivera@example.com,,,',
+  'SCHOOL2345,,,,,Lincoln High School,,2027-06-30',
+  '',
+].join('\r\n');
+
+/** Offers a file that can be uploaded, to be filled in. */
+export function Sample() {
+  return (
+    <p>
+      <Button variant="plain" onClick={() => download('invitations-sample.csv', SAMPLE)}>
+        Download a sample file
+      </Button>
+    </p>
+  );
+}
