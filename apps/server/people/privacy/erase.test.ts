@@ -335,7 +335,10 @@ const nobodys: Record<string, string> = {
   erasure: 'erased_at',
   event_retry: 'attempts created_at id next_try_at',
   forget_at_stripe: 'kind',
-  invitation: 'created_at expires_at is_withdrawn programme withdrawn_at',
+  invitation: 'campaign created_at expires_at is_withdrawn programme withdrawn_at',
+  invitation_import:
+    'campaign claimed_until counts created_at doubts failure id is_emptied kind mint read_bytes size_bytes state',
+  invitation_import_part: 'import_id kind number',
   join_event: 'at cause id step',
   join_session:
     'begun_revision created_at erased_at has_agreed_to_policies intent_change intent_changing_since lines origin paid_at paying_since programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',
@@ -350,7 +353,7 @@ const nobodys: Record<string, string> = {
   person_merge: 'created_at id',
   kept_apart: 'created_at',
   payment:
-    'amount_cents attempt checked_at created_at dispute followed kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
+    'amount_cents attempt checked_at created_at dispute followed has_unsent_goods kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
   reconciliation: 'counts finished_at id started_at',
   refund:
     'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
