@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Caddy, caddyProgram, startCaddy } from '../../tests/harness/caddy.ts';
+import { startDesk } from '../../tests/harness/desk.ts';
 import { endsOf } from '../../tests/harness/endsOf.ts';
 import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
@@ -196,6 +199,40 @@ async function untilNoneIsReady({ log }: Caddy) {
   const hosts = () => new Set([...log().matchAll(notReady)].map(([, host]) => host));
   await until(() => hosts().size === 2);
 }
+
+test('behind Caddy the desk has a name and a cookie of its own, which only https gets', {
+  skip,
+}, async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const port = (await freePort())!;
+  const caddy = await startCaddy([Number(new URL(server.url).port)], undefined, [port]);
+  t.after(() => caddy.close());
+  const behind = `https://desk.localhost:${new URL(caddy.url).port}`;
+  const desk = await startDesk(server, 'local', { port, behind });
+  t.after(() => desk.close());
+  /** Calls through Caddy by the desk's name, which this machine may not resolve. */
+  const call = async (path: string, body: object | null, headers: Record<string, string>) => {
+    const asked = request(caddy.url + path, {
+      method: body ? 'POST' : 'GET',
+      headers: { host: new URL(behind).host, 'content-type': 'application/json', ...headers },
+      servername: 'desk.localhost',
+    });
+    asked.end(body ? JSON.stringify(body) : undefined);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, headers: answer.headers, data: await json(answer) };
+  };
+  const own = { origin: behind, 'sec-fetch-site': 'same-origin' };
+  const token = await desk.link('Robin Behind', 'owner');
+  assert.equal((await call('/api/desk/enter', { token }, { ...own, origin: caddy.url })).status, 403);
+  const entered = await call('/api/desk/enter', { token }, own);
+  assert.equal(entered.status, 200);
+  const [cookie] = entered.headers['set-cookie']!;
+  assert.match(cookie!, /^__Host-desk=[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+  const me = await call('/api/desk/me', null, { cookie: cookie!.split(';')[0]! });
+  assert.equal((me.data as { data: { name: string } }).data.name, 'Robin Behind');
+  assert.equal((await fetch(`${caddy.url}/api/desk/me`)).status, 404, 'the joiners’ name has no desk');
+});
 
 /** How many joiners are simulated behind nginx at the same time. */
 const NGINX_JOINERS = 8;

@@ -20,11 +20,12 @@ export interface Caddy {
 
 /**
  * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. From then on, this process trusts the
- * proxy's certificate. `change` changes the text of the Caddyfile.
+ * proxy's certificate. `change` changes the text of the Caddyfile. `desks` are the ports of the desk, whose name is desk.localhost.
  */
 export async function startCaddy(
   ports: readonly number[],
   change = (config: string) => config,
+  desks: readonly number[] = [1],
 ): Promise<Caddy> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));
   const [http, https] = [await freePort(), await freePort()];
@@ -39,6 +40,8 @@ export async function startCaddy(
       XDG_CONFIG_HOME: folder,
       DOMAIN: 'localhost',
       SERVERS: ports.map((port) => `127.0.0.1:${port}`).join(' '),
+      DESK_DOMAIN: 'desk.localhost',
+      DESKS: desks.map((port) => `127.0.0.1:${port}`).join(' '),
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -49,11 +49,15 @@ export interface TestDesk {
   close(): Promise<void>;
 }
 
-/** Starts the desk of a test server, at an origin of its own. */
-export async function startDesk(server: TestServer, mode: 'local' | 'live' = 'local'): Promise<TestDesk> {
+/** Starts the desk of a test server, at an origin of its own; `behind` is that of the proxy before it, at this `port`. */
+export async function startDesk(
+  server: TestServer,
+  mode: 'local' | 'live' = 'local',
+  { port: given, behind }: { port?: number; behind?: string } = {},
+): Promise<TestDesk> {
   const config = { ...server.deps.config, mode };
-  const port = (await freePort())!;
-  const url = `http://localhost:${port}`;
+  const port = given ?? (await freePort())!;
+  const url = behind ?? `http://localhost:${port}`;
   const deps = { ...server.deps, config, deskUrl: url };
   const app = buildDesk(deps);
   await app.listen({ host: 'localhost', port });

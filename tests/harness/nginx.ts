@@ -19,7 +19,7 @@ export async function startNginx(servers: readonly [number, number]) {
   const site = example
     .replace('127.0.0.1:3000', `127.0.0.1:${servers[0]}`)
     .replace('127.0.0.1:3001', `127.0.0.1:${servers[1]}`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replaceAll(/ssl_certificate\w* .*\n/g, '\n');
   const file = join(folder, 'nginx.conf');
   writeFileSync(

@@ -33,6 +33,7 @@ const servers = [server1!, server2!];
 /** Settings that the server does not read, but compose, Node or other programs do. */
 const notOurs = [
   'DOMAIN',
+  'DESK_DOMAIN',
   'INDUCT_VERSION',
   'POSTGRES_PASSWORD',
   'NODE_EXTRA_CA_CERTS',

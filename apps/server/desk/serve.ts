@@ -14,6 +14,7 @@ import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
 import { plain, plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { failures } from '../platform/http/routes.ts';
 import type { Deps } from './deps.ts';
@@ -75,6 +76,7 @@ export function serveDesk<Name extends DeskCallName>(
     // Before the body is read: a stranger's is not looked at.
     onRequest: async (request) => {
       if (method === 'POST') refuseForeign(request, deps.deskUrl);
+      if (role === null) await limitSignIns(deps, request.ip);
       const token = tokenOf(request, deps.deskUrl);
       const staff = token === null ? null : await readSession(deps.database, token);
       request.staff = staff;
@@ -128,6 +130,13 @@ function withoutControls<T>(data: T): T {
   if (Array.isArray(data)) return data.map(withoutControls) as T;
   if (data === null || typeof data !== 'object') return data;
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, withoutControls(value)])) as T;
+}
+
+/** Throws a {@link Refusal} (429) if too many sign-ins came from an address. */
+async function limitSignIns({ database, config, hashAddress }: Deps, address: string): Promise<void> {
+  const limit = config.limits?.deskSignInsPerAddress;
+  if (limit && !(await countWithin(database, 'desk sign-ins', hashAddress(address), limit)))
+    throw new Refusal(429, TOO_MANY);
 }
 
 /** A page of another origin cannot set these headers. */

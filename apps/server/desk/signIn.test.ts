@@ -235,3 +235,21 @@ test('what staff did is recorded with who and how it ended, and never changed', 
   for (const statement of [sql`update staff_event set name = 'nobody'`, sql`delete from staff_event`])
     await assert.rejects(statement.execute(database), /never changed/);
 });
+
+test('an address that signs in too often waits', async (t) => {
+  const limited = await startDesk({
+    ...server,
+    deps: {
+      ...server.deps,
+      config: {
+        ...server.deps.config,
+        limits: { deskSignInsPerAddress: { count: 3, minutes: 10 } } as never,
+      },
+    },
+  });
+  t.after(() => limited.close());
+  const statuses: number[] = [];
+  for (let time = 0; time < 4; time++)
+    statuses.push((await limited.browser().call('enter', { body: { token: 'unknown' } })).status);
+  assert.deepEqual(statuses, [403, 403, 403, 429]);
+});

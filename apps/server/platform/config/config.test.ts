@@ -62,6 +62,20 @@ test('the desk listens where its address leads', () => {
   assert.equal(deskOf({ DESK_URL: url, HOST: '::' })!.host, '::');
 });
 
+test('a live desk listens behind its proxy, at an address of its own', () => {
+  const deskOf = (env: Record<string, string>) => readConfig({ ...live, ...env }).desk;
+  const url = 'https://desk.society.example';
+  assert.equal(deskOf({}), null);
+  assert.deepEqual(deskOf({ DESK_URL: url, HOST: '0.0.0.0' }), { url, host: '0.0.0.0', port: 3100 });
+  assert.equal(deskOf({ DESK_URL: url, DESK_PORT: '3101' })!.port, 3101);
+  // Of staging, which is not live.
+  assert.deepEqual(readConfig({ ...emulated, DESK_URL: url, HOST: '0.0.0.0' }).desk, {
+    url,
+    host: '0.0.0.0',
+    port: 3100,
+  });
+});
+
 test('browsers reach the stand-in for Stripe where the server does, unless told; with real keys there is none', () => {
   const browserUrl = (env: Record<string, string>) => readConfig(env).providers.stripe.browserUrl;
   assert.equal(browserUrl(emulated), 'http://127.0.0.1:1');
@@ -138,8 +152,18 @@ const refused: [Record<string, string>, RegExp][] = [
   [{ ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   [{ ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
   [{ ...emulated, DESK_URL: 'http://localhost:3100/desk' }, /DESK_URL must be an address without a path/],
-  [{ ...emulated, DESK_URL: 'http://192.168.1.5:3100' }, /DESK_URL must begin with http:\/\/localhost/],
-  [{ ...live, DESK_URL: 'http://desk.society.example' }, /DESK_URL cannot be set when MODE=live/],
+  [
+    { ...emulated, DESK_URL: 'http://192.168.1.5:3100' },
+    /DESK_URL must begin with https:\/\/ or http:\/\/localhost/,
+  ],
+  [
+    { ...live, DESK_URL: 'http://desk.society.example' },
+    /DESK_URL must be an address that begins with https:/,
+  ],
+  [
+    { ...live, PUBLIC_URL: 'https://join.society.example', DESK_URL: 'https://join.society.example:8443' },
+    /DESK_URL must have another host than PUBLIC_URL/,
+  ],
   [{ ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
   [{ ...emulated, DATABASE_URL: 'mysql://a/x' }, /DATABASE_URL must be an address/],
   [{ ...emulated, DATABASE_URL: 'postgres://a,b:port/x' }, /DATABASE_URL must be an/],

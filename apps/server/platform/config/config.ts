@@ -116,7 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
-  const desk = readDesk(settings, { mode, host });
+  const desk = readDesk(settings, { mode, host, publicUrl });
   const trustProxy = readProxies(settings, mode);
 
   const isEmbedded = get('DATABASE_URL') === 'embedded';

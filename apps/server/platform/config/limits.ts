@@ -44,6 +44,8 @@ const defaults = {
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
   /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users from one address. */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },
+  /** Sign-ins at the desk from one address, successful or not: by link or passkey. */
+  deskSignInsPerAddress: { setting: 'LIMIT_DESK_SIGN_INS_PER_ADDRESS', count: 100, minutes: 10 },
   /** Declined cards of one join before the join must wait. */
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', count: 6, minutes: 10 },
   /** Declined cards of all joins from one address before these joins must wait. */

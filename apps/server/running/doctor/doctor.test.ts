@@ -257,7 +257,7 @@ test('the command ends with 0 when nothing is missing, and prints every check on
   const { code, out } = await runLone(t, config, 'doctor', []);
   assert.equal(code, 0, out);
   const checks = out.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 22, out);
+  assert.equal(checks.length, 23, out);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {

@@ -10,6 +10,7 @@ import type { Society } from '../../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { type Absent, askAbsent } from './askAbsent.ts';
 import { askDatabase, askKeptAccount, askLinkSecret, type DatabaseState } from './askDatabase.ts';
+import { askDesk } from './askDesk.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
@@ -33,6 +34,8 @@ export interface Facts {
   trustProxy: Config['trustProxy'];
   /** How a call that claims {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public URL. */
   arrival: Answer<Arrival>;
+  /** The desk's address, and whether the desk answers there; null if there is none. */
+  desk: { url: string; answer: Answer<null> } | null;
   /** What the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
@@ -72,18 +75,29 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
   const sender = config.mail?.from?.address ?? society?.society.supportEmail;
-  const [arrival, database, absent, ruleRefusals, keptAccount, stripeAccount, hubspotAccount, storage, mail] =
-    await Promise.all([
-      arrivalAt(config),
-      askDatabase(config.databaseUrl),
-      society && askAbsent(config.databaseUrl, society),
-      askRuleRefusals(config.databaseUrl),
-      askKeptAccount(config.databaseUrl),
-      askStripe(stripe, new URL(config.publicUrl).hostname),
-      askHubspot(hubspot, fields),
-      askStorage(config),
-      config.mail !== null && sender ? askMail(config.mail, sender, resolveTxt) : null,
-    ]);
+  const [
+    arrival,
+    desk,
+    database,
+    absent,
+    ruleRefusals,
+    keptAccount,
+    stripeAccount,
+    hubspotAccount,
+    storage,
+    mail,
+  ] = await Promise.all([
+    arrivalAt(config),
+    config.desk && askDesk(config.desk.url).then((answer) => ({ url: config.desk!.url, answer })),
+    askDatabase(config.databaseUrl),
+    society && askAbsent(config.databaseUrl, society),
+    askRuleRefusals(config.databaseUrl),
+    askKeptAccount(config.databaseUrl),
+    askStripe(stripe, new URL(config.publicUrl).hostname),
+    askHubspot(hubspot, fields),
+    askStorage(config),
+    config.mail !== null && sender ? askMail(config.mail, sender, resolveTxt) : null,
+  ]);
   return {
     standIns,
     mode: config.mode,
@@ -93,6 +107,7 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
     hasDocumentKey: config.documentKeys !== null,
     trustProxy: config.trustProxy,
     arrival,
+    desk,
     keys: {
       live: /^[sr]k_live_/.test(stripe.secretKey),
       restricted: stripe.secretKey.startsWith('rk_'),

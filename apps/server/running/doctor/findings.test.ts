@@ -46,6 +46,7 @@ const live: Facts = {
   arrival: {
     said: { address: '203.0.113.9', peer: '10.0.0.1', forwarded: `${CLAIMED_ADDRESS}, 203.0.113.9` },
   },
+  desk: { url: 'https://desk.society.example', answer: { said: null } },
   keys: { live: true, restricted: false, publishableLive: true },
   hubspotVersion: '2026-09',
   societyFile: 'society.yaml',
@@ -174,6 +175,19 @@ test('a live account in order misses nothing, and owns up to what no key can ask
 const unknown = 'could not be checked';
 const cases: [Partial<Facts>, string, Finding['standing'], RegExp][] = [
   [{ publicUrl: 'http://join.society.example' }, 'Public address', 'missing', /https:\/\//],
+  [{ desk: null }, 'Desk', 'ok', /DESK_URL is not set/],
+  [
+    { desk: { url: 'https://desk.society.example', answer: down } },
+    'Desk',
+    'could not be checked',
+    /does not answer/,
+  ],
+  [
+    { desk: { url: 'https://desk.society.example', answer: forbidden } },
+    'Desk',
+    'missing',
+    /is not the desk/,
+  ],
   [{ mode: 'local' }, 'Mode', 'missing', /MODE=live/],
   [{ hasDocumentKey: false }, 'Document key', 'missing', /not encrypted/],
   [
@@ -408,7 +422,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(10, -4)
+    .slice(11, -4)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

@@ -44,6 +44,7 @@ function ofSettings(facts: Facts): Finding[] {
     ...ofVersions(facts.storage),
     ofEncryption(facts),
     ofArrival(facts),
+    ofDesk(facts),
   ];
 }
 
@@ -77,6 +78,18 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
     address === peer
       ? `A call to ${publicUrl} arrives from ${address}, without a proxy.`
       : `A call to ${publicUrl} arrives from ${address}, by the proxy at ${peer}. It must be the address that this machine calls from, and not another proxy's.`,
+  );
+}
+
+function ofDesk({ desk }: Facts): Finding {
+  const finding = about('Desk');
+  if (desk === null) return finding.ok('There is none: DESK_URL is not set. Staff have their commands.');
+  const { url, answer } = desk;
+  if ('said' in answer) return finding.ok(url);
+  if ('down' in answer)
+    return finding.unknown(`${url} does not answer (${answer.down}). Run this again while the server runs.`);
+  return finding.missing(
+    `What answers at ${url} is not the desk (${answer.refused.message}). The proxy must pass that name on to the servers' DESK_PORT.`,
   );
 }
 
