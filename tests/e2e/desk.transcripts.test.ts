@@ -328,3 +328,22 @@ test('those whose proof is overdue are ticked and reminded', async ({ page, brow
   await expect(toast(page, 'The letters are on their way.')).toBeVisible();
   await expect(row).not.toContainText('never');
 });
+
+test('the documents of a person lead to their judging page, and are downloaded', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  const judging = await waiting(browser);
+  await enterDesk(page, 'Bea Documents');
+  await page.goto(`${judging.replace('/transcripts/', '/people/').replace(/\/1$/, '')}/documents`);
+  const download = page.waitForEvent('download');
+  await button(page, 'Download').click();
+  expect((await download).suggestedFilename()).toBe('transcript.pdf');
+  await page.getByRole('table').getByRole('link', { name: 'Show' }).click();
+  await expect(page).toHaveURL(new RegExp(`${judging}\\?document=`));
+  await expect(page.getByText('Page 1 of 1')).toBeVisible();
+  await page.goto('/transcripts/999999/1');
+  await expect(heading(page, 'Nobody is here')).toBeVisible();
+});

@@ -21,7 +21,13 @@ import { syncContacts } from '../../crm/syncContacts.ts';
 import { parcelRow, parcelsAt } from '../../desk/parcels.ts';
 import { readToday } from '../../desk/today.ts';
 import { listTranscripts, readTranscript } from '../../desk/transcripts.ts';
-import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
+import { remindOfProof } from '../../documents/remindOfProof.ts';
+import {
+  dueProofs,
+  reopenTranscripts,
+  reviewTranscripts,
+  waitingTranscripts,
+} from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { findPeople, peopleWaiting, searchPeople } from '../../joining/findJoins.ts';
 import {
@@ -335,6 +341,7 @@ test('the statements with which staff decide on transcripts read by index, and s
     await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'outdated' });
     await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'unreadable' });
     await reviewTranscripts(server.deps, uuid, { review: 'accepted' });
+    await reopenTranscripts(server.deps, uuid);
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
@@ -376,6 +383,8 @@ test('the statements of the desk, for the lists of transcripts and one of them, 
       if (next) await listTranscripts(server.deps, tab, { after: next, most: 50 });
       await readTranscript(server.deps, rows[0]!);
     }
+    const [due] = await dueProofs(server.deps, { most: 1 });
+    assert.equal((await remindOfProof(server.deps, [due!.uuid])).reminded.length, 1);
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
