@@ -277,7 +277,7 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     '/numbers',
     '/numbers?by=programme',
     '/staff',
-    '/invitations?code=NOSUCHCODE',
+    '/invitations?code=NOSUCHCODE&text=LINCOLN2026',
     '/invitations/upload',
     '/invitations/make',
     '/invitations/files',
