@@ -1,5 +1,5 @@
 import { MOST_FILE_BYTES } from '#contract/deskLimits.ts';
-import { FieldFrame, fieldAttributes } from '#ui/Field.tsx';
+import { FieldFrame, fieldAttributes, inputClass } from '#ui/Field.tsx';
 import { sizeWords } from '../../lib/words.ts';
 import styles from './Invitations.module.css';
 
@@ -33,7 +33,7 @@ export function FileField({
         {...fieldAttributes(common)}
         type="file"
         accept=".csv,.txt,text/csv"
-        className={styles.file}
+        className={`${inputClass} ${styles.file}`}
         onChange={({ target }) => onChange(target.files?.[0] ?? null)}
       />
     </FieldFrame>
