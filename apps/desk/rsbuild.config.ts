@@ -23,6 +23,18 @@ export default defineConfig({
     legalComments: 'none',
     sourceMap: { js: false },
   },
-  splitChunks: { preset: 'none', chunks: 'async' },
+  splitChunks: {
+    preset: 'none',
+    chunks: 'async',
+    cacheGroups: {
+      // A page that is loaded later has its styles from the first load on, so that nothing moves.
+      styles: {
+        name: 'index',
+        type: 'css/mini-extract',
+        chunks: (chunk) => chunk.name !== 'viewer',
+        enforce: true,
+      },
+    },
+  },
   performance: { printFileSize: false },
 });

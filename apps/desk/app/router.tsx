@@ -3,17 +3,8 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
-import { ImportPage } from '../screens/invitations/ImportPage.tsx';
-import { Invitations } from '../screens/invitations/Invitations.tsx';
-import { LatestFiles, loadFiles } from '../screens/invitations/LatestFiles.tsx';
-import { loadImport } from '../screens/invitations/loadImport.ts';
-import { loadInvitations, loadProgrammes } from '../screens/invitations/loadInvitations.ts';
-import { MakeCodes } from '../screens/invitations/MakeCodes.tsx';
-import { Upload } from '../screens/invitations/Upload.tsx';
 import { loadNumbers } from '../screens/numbers/loadNumbers.ts';
 import { Numbers } from '../screens/numbers/Numbers.tsx';
-import { loadParcels } from '../screens/parcels/loadParcels.ts';
-import { Parcels } from '../screens/parcels/Parcels.tsx';
 import { Passkeys } from '../screens/passkeys/Passkeys.tsx';
 import { People } from '../screens/people/People.tsx';
 import { searchPeople } from '../screens/people/searchPeople.ts';
@@ -33,6 +24,12 @@ import { Transcript } from '../screens/transcript/Transcript.tsx';
 import { loadTranscripts } from '../screens/transcripts/loadTranscripts.ts';
 import { Transcripts } from '../screens/transcripts/Transcripts.tsx';
 import { Layout } from './Layout.tsx';
+
+/** The pages of Invitations and Parcels are no part of the first load. */
+const invitations = async () =>
+  (await import(/* webpackChunkName: "invitations" */ '../screens/invitations/routes.ts')).routes;
+const parcels = async () =>
+  (await import(/* webpackChunkName: "parcels" */ '../screens/parcels/routes.ts')).routes;
 
 const routes: RouteObject[] = [
   { path: '/enter', Component: Enter },
@@ -67,12 +64,12 @@ const routes: RouteObject[] = [
               { path: 'hubspot', Component: Hubspot },
             ],
           },
-          { path: '/invitations', loader: loadInvitations, Component: Invitations },
-          { path: '/invitations/upload', Component: Upload },
-          { path: '/invitations/make', loader: loadProgrammes, Component: MakeCodes },
-          { path: '/invitations/files', loader: loadFiles, Component: LatestFiles },
-          { path: '/invitations/files/:id', loader: loadImport, Component: ImportPage },
-          { path: '/parcels/:tab?', loader: loadParcels, Component: Parcels },
+          { path: '/invitations', lazy: async () => (await invitations()).list },
+          { path: '/invitations/upload', lazy: async () => (await invitations()).upload },
+          { path: '/invitations/make', lazy: async () => (await invitations()).make },
+          { path: '/invitations/files', lazy: async () => (await invitations()).files },
+          { path: '/invitations/files/:id', lazy: async () => (await invitations()).file },
+          { path: '/parcels/:tab?', lazy: async () => (await parcels()).parcels },
           { path: '/numbers', loader: loadNumbers, Component: Numbers },
           { path: '/staff', loader: loadStaff, Component: Staff },
           { path: '/passkeys', Component: Passkeys },
