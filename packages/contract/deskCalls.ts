@@ -11,6 +11,7 @@ export const deskCalls = {
   getPasskeyOptions: { method: 'POST', path: '/api/desk/passkey/options', role: null, query: true },
   signInByPasskey: { method: 'POST', path: '/api/desk/passkey', role: null },
   addPasskey: { method: 'POST', path: '/api/desk/passkey/add', role: null },
+  enterByProvider: { method: 'POST', path: '/api/desk/enter/provider', role: null },
   signOut: { method: 'POST', path: '/api/desk/sign-out', role: 'staff' },
   getMe: { method: 'GET', path: '/api/desk/me', role: 'staff' },
   getToday: { method: 'GET', path: '/api/desk/today', role: 'staff' },

@@ -26,6 +26,11 @@ export const signInSchemas = {
   signInByPasskey: { body: z.object({ credential }), data: none },
   /** Adds a passkey to those of the caller, or of the member of staff whose link `token` is, who is signed in by it. */
   addPasskey: { body: z.object({ token: token.optional(), credential }), data: none },
+  /**
+   * Begins to sign in by an account at the society's identity provider, at whose `url` the browser goes on. The `token` of a sign-in link
+   * binds the account to its member of staff. 404: there is no provider. 503: it does not answer.
+   */
+  enterByProvider: { body: z.object({ token: token.optional() }), data: z.object({ url: z.url() }) },
   signOut: { body: z.object({ everywhere: z.boolean() }), data: none },
   getMe: { data: me },
 } as const;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useRevalidator } from 'react-router';
+import { useRevalidator, useSearchParams } from 'react-router';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -10,6 +10,7 @@ import { signInAgain } from '../lib/signInAgain.ts';
 import { societyName } from '../lib/society.ts';
 import { Dialog, DialogButtons } from './Dialog.tsx';
 import { Door } from './Door.tsx';
+import { ProviderButton } from './ProviderButton.tsx';
 
 const NO_PASSKEY =
   'No passkey on this device? Ask an owner, or whoever runs the server, for a sign-in link. It works once, within 24 hours.';
@@ -35,6 +36,9 @@ function usePasskey(onSignedIn: () => Promise<unknown>) {
 /** What is at every address while nobody is signed in. */
 export function SignInPage() {
   const { revalidate } = useRevalidator();
+  // Why the identity provider's answer did not sign in.
+  const [query] = useSearchParams();
+  const refused = query.get('refused');
   // The page is loaded before it is shown, since it could not be loaded while nobody was signed in.
   const { isBusy, fault, signIn } = usePasskey(async () => {
     await revalidate();
@@ -45,10 +49,11 @@ export function SignInPage() {
       <PageHeading title="Sign in" />
       <Stack>
         <p>For the staff of {societyName}.</p>
-        {fault && <Alert isAnswer>{fault}</Alert>}
+        {(fault ?? refused) && <Alert isAnswer>{fault ?? refused}</Alert>}
         <Button busy={isBusy && 'Signing in…'} onClick={() => void signIn()}>
           Sign in with a passkey
         </Button>
+        <ProviderButton />
         <Hint>{NO_PASSKEY}</Hint>
       </Stack>
     </Door>

@@ -12,6 +12,7 @@ import { numbersRoutes } from './numbersRoutes.ts';
 import { servePages } from './pages.ts';
 import { parcelRoutes } from './parcelRoutes.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
+import { providerRoutes } from './providerRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 import { NO_STAFF } from './staff.ts';
 import { staffRoutes } from './staffRoutes.ts';
@@ -59,6 +60,7 @@ export function buildDesk(
     done();
   });
   signInRoutes(app, deps);
+  providerRoutes(app, deps);
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
   transcriptRoutes(app, deps);

@@ -76,11 +76,14 @@ export async function readLink({ database }: Pick<Deps, 'database'>, token: stri
   return rows[0];
 }
 
-/** Uses a link up. Throws a {@link Refusal} (403) if it does not hold any more; of two who use it at once one gets that. */
-export async function takeLink(trx: Transaction<Tables>, token: string): Promise<Staff> {
+/**
+ * Uses a link up, by its token or the hash of it. Throws a {@link Refusal} (403) if it does not hold any more; of two who use it at once
+ * one gets that.
+ */
+export async function takeLink(trx: Transaction<Tables>, link: string | Buffer): Promise<Staff> {
   const { rows } = await sql<Staff>`
     update staff_link set used_at = now() from staff
-    where staff.id = staff_id and token_hash = ${hashOf(token)} and used_at is null and expires_at > now() and ended_at is null
+    where staff.id = staff_id and token_hash = ${typeof link === 'string' ? hashOf(link) : link} and used_at is null and expires_at > now() and ended_at is null
     returning staff.id, name, role`.execute(trx);
   if (!rows[0]) throw new Refusal(403, LINK_OVER);
   return rows[0];

@@ -12,7 +12,7 @@ const YEAR_SECONDS = 365 * 86_400;
 
 /**
  * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, the frame in which documents are shown at
- * /viewer, and its one page at every other path outside /api. The page has the society's name, its colours and the mode; whatever else it shows, it asks for.
+ * /viewer, and its one page at every other path outside /api. The page has the society's name, its colours, the mode and the identity provider's name; whatever else it shows, it asks for.
  */
 export function servePages(
   app: FastifyInstance,
@@ -27,7 +27,8 @@ export function servePages(
   const page = readFileSync(template, 'utf8')
     .replace('</head>', () => `<style>${style}</style></head>`)
     .replaceAll('%society%', () => escapeHtml(name))
-    .replaceAll('%mode%', config.mode);
+    .replaceAll('%mode%', config.mode)
+    .replaceAll('%provider%', () => escapeHtml(config.desk?.provider?.name ?? ''));
   const ofCalls = headersOfCalls(config);
   const headers = {
     ...ofCalls,

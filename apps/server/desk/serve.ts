@@ -133,7 +133,7 @@ function withoutControls<T>(data: T): T {
 }
 
 /** Throws a {@link Refusal} (429) if too many sign-ins came from an address. */
-async function limitSignIns({ database, config, hashAddress }: Deps, address: string): Promise<void> {
+export async function limitSignIns({ database, config, hashAddress }: Deps, address: string): Promise<void> {
   const limit = config.limits?.deskSignInsPerAddress;
   if (limit && !(await countWithin(database, 'desk sign-ins', hashAddress(address), limit)))
     throw new Refusal(429, TOO_MANY);

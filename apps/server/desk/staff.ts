@@ -77,6 +77,7 @@ export async function endAccess(deps: Pick<Deps, 'database' | 'actor'>, id: numb
     await sql`update staff set ended_at = now() where id = ${id}`.execute(trx);
     await sql`delete from staff_session where staff_id = ${id}`.execute(trx);
     await sql`delete from staff_passkey where staff_id = ${id}`.execute(trx);
+    await sql`delete from staff_identity where staff_id = ${id}`.execute(trx);
     await sql`delete from staff_link where staff_id = ${id} and used_at is null`.execute(trx);
   });
 }

@@ -6,9 +6,10 @@ import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
 import { Door } from '../../components/Door.tsx';
+import { ProviderButton } from '../../components/ProviderButton.tsx';
 import { linkToken } from '../../lib/link.ts';
 import { addPasskey, passkeySentence } from '../../lib/passkeys.ts';
-import { societyName } from '../../lib/society.ts';
+import { providerName, societyName } from '../../lib/society.ts';
 
 type Options = Record<string, unknown>;
 
@@ -40,7 +41,10 @@ export function Enter() {
     return (
       <Step title="Add a passkey" fault={fault}>
         <p>
-          From now on you sign in with this device: by fingerprint, face or PIN. Nothing else opens the desk.
+          From now on you sign in with this device: by fingerprint, face or PIN.
+          {providerName === null
+            ? ' Nothing else opens the desk.'
+            : ` Or by your account at ${providerName}.`}
         </p>
         <Button
           busy={isBusy && 'Waiting for your device…'}
@@ -54,6 +58,7 @@ export function Enter() {
         >
           Add a passkey
         </Button>
+        <ProviderButton token={linkToken} />
       </Step>
     );
   return (

@@ -362,6 +362,8 @@ const nobodys: Record<string, string> = {
   staff: 'created_at ended_at id role',
   staff_challenge: '*',
   staff_event: 'action at id outcome',
+  staff_identity: 'created_at staff_id used_at',
+  staff_turn: '*',
   staff_link: 'created_at expires_at staff_id used_at',
   staff_passkey: 'counter created_at staff_id transports used_at',
   staff_session: 'created_at seen_at staff_id',

@@ -51,11 +51,12 @@ test('the desk listens where its address leads', () => {
   const deskOf = (env: Record<string, string>) => readConfig({ ...emulated, ...env }).desk;
   const url = 'http://localhost:3150';
   assert.equal(deskOf({}), null);
-  assert.deepEqual(deskOf({ DESK_URL: url }), { url, host: '127.0.0.1', port: 3150 });
+  assert.deepEqual(deskOf({ DESK_URL: url }), { url, host: '127.0.0.1', port: 3150, provider: null });
   assert.deepEqual(deskOf({ DESK_URL: url, DESK_PORT: '3151', HOST: '192.168.1.5' }), {
     url,
     host: '127.0.0.1',
     port: 3151,
+    provider: null,
   });
   // Of a container that publishes its port.
   assert.equal(deskOf({ DESK_URL: url, HOST: '0.0.0.0' })!.host, '0.0.0.0');
@@ -66,14 +67,36 @@ test('a live desk listens behind its proxy, at an address of its own', () => {
   const deskOf = (env: Record<string, string>) => readConfig({ ...live, ...env }).desk;
   const url = 'https://desk.society.example';
   assert.equal(deskOf({}), null);
-  assert.deepEqual(deskOf({ DESK_URL: url, HOST: '0.0.0.0' }), { url, host: '0.0.0.0', port: 3100 });
+  assert.deepEqual(deskOf({ DESK_URL: url, HOST: '0.0.0.0' }), {
+    url,
+    host: '0.0.0.0',
+    port: 3100,
+    provider: null,
+  });
   assert.equal(deskOf({ DESK_URL: url, DESK_PORT: '3101' })!.port, 3101);
   // Of staging, which is not live.
   assert.deepEqual(readConfig({ ...emulated, DESK_URL: url, HOST: '0.0.0.0' }).desk, {
     url,
     host: '0.0.0.0',
     port: 3100,
+    provider: null,
   });
+});
+
+test('an identity provider has a name, and all of its settings', () => {
+  const settings = {
+    DESK_URL: 'https://desk.society.example',
+    DESK_OIDC_ISSUER: 'https://accounts.google.com',
+    DESK_OIDC_CLIENT_ID: 'id',
+    DESK_OIDC_CLIENT_SECRET: 'secret',
+  };
+  const nameOf = (issuer: string) =>
+    readConfig({ ...live, ...settings, DESK_OIDC_ISSUER: issuer }).desk!.provider!.name;
+  assert.equal(nameOf('https://accounts.google.com'), 'Google');
+  assert.equal(nameOf('https://login.microsoftonline.com/tenant/v2.0'), 'Microsoft');
+  assert.equal(nameOf('https://id.school.example'), 'id.school.example');
+  for (const name of Object.keys(settings).slice(1))
+    assert.match(faultsOf({ ...live, ...settings, [name]: '' }), /set all three, or none/);
 });
 
 test('browsers reach the stand-in for Stripe where the server does, unless told; with real keys there is none', () => {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { readDatabaseUrl } from './databaseUrl.ts';
-import { readDesk } from './desk.ts';
+import { type DeskProvider, readDesk } from './desk.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type MailSettings, readMail } from './mail.ts';
 import { type Providers, readProviders } from './providers.ts';
@@ -19,7 +19,7 @@ export interface Config extends WatchSettings {
   publicUrl: string;
   apiUrl: string;
   /** The origin of the staff's desk, and the host and port on which it is served. Null: there is no desk. */
-  desk: { url: string; host: string; port: number } | null;
+  desk: { url: string; host: string; port: number; provider: DeskProvider | null } | null;
   /** The proxies' addresses (CIDR). X-Forwarded-* headers are trusted only if they come from one of these; false: never. */
   trustProxy: false | string[];
   /** The URL may name several hosts, of which one accepts writes: see `connectToPrimary`. */

@@ -1,15 +1,31 @@
 import type { Config } from './config.ts';
 import type { SettingReader } from './reader.ts';
 
+/** An identity provider (OpenID Connect) at which staff have accounts. */
+export interface DeskProvider {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What the button is called: "Continue with NAME". */
+  name: string;
+}
+
+const names: Record<string, string> = {
+  'accounts.google.com': 'Google',
+  'login.microsoftonline.com': 'Microsoft',
+};
+
 /**
- * Reads DESK_URL and DESK_PORT. Browsers keep the desk's cookie and passkeys apart from the joiners' pages by its host. With https it is
+ * Reads DESK_URL, DESK_PORT and the identity provider. Browsers keep the desk's cookie and passkeys apart from the joiners' pages by its host. With https it is
  * behind a proxy with TLS, as the joiners' pages are. Without, its host is localhost, whatever HOST is: to other addresses browsers then
  * send no Sec-Fetch-Site, and make no passkeys.
  */
 export function readDesk(
-  { address, integer, fault }: SettingReader,
+  settings: SettingReader,
   { mode, host, publicUrl }: Pick<Config, 'mode' | 'host' | 'publicUrl'>,
 ): Config['desk'] {
+  const { address, integer, fault } = settings;
+  const provider = readProvider(settings, mode);
   const given = address('DESK_URL', mode === 'live' ? ['https:'] : ['http:', 'https:']);
   const url = given === undefined ? null : new URL(given);
   const port = integer('DESK_PORT', Number(url?.port) || 3100, 0, 65_535);
@@ -18,9 +34,24 @@ export function readDesk(
   if (url.protocol === 'https:') {
     if (url.hostname === new URL(publicUrl).hostname)
       fault('DESK_URL must have another host than PUBLIC_URL: browsers give cookies to all ports of a host.');
-    return { url: url.origin, host, port };
+    return { url: url.origin, host, port, provider };
   }
   if (url.hostname !== 'localhost') fault('DESK_URL must begin with https:// or http://localhost.');
   const isEverywhere = ['0.0.0.0', '::'].includes(host);
-  return { url: url.origin, host: isEverywhere ? host : '127.0.0.1', port };
+  return { url: url.origin, host: isEverywhere ? host : '127.0.0.1', port, provider };
+}
+
+function readProvider({ get, address, fault }: SettingReader, mode: Config['mode']): DeskProvider | null {
+  const issuer = address('DESK_OIDC_ISSUER', mode === 'live' ? ['https:'] : ['http:', 'https:']);
+  const clientId = get('DESK_OIDC_CLIENT_ID');
+  const clientSecret = get('DESK_OIDC_CLIENT_SECRET');
+  if (!issuer && !clientId && !clientSecret) return null;
+  if (!issuer || !clientId || !clientSecret) {
+    fault(
+      'DESK_OIDC_ISSUER, DESK_OIDC_CLIENT_ID and DESK_OIDC_CLIENT_SECRET go together: set all three, or none.',
+    );
+    return null;
+  }
+  const { host } = new URL(issuer);
+  return { issuer, clientId, clientSecret, name: names[host] ?? host };
 }

@@ -1,0 +1,138 @@
+import { sql, type Transaction } from 'kysely';
+import * as openid from 'openid-client';
+import { CHALLENGE_MINUTES } from '#core/staff.ts';
+import type { DeskProvider } from '../platform/config/desk.ts';
+import type { Database } from '../platform/database/client.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { type Staff, takeLink } from './links.ts';
+import { hashOf } from './tokens.ts';
+
+export const UNKNOWN_ACCOUNT =
+  'This account does not belong to anybody here. Open the sign-in link that you were given, and continue with the account from there.';
+const TAKEN_ACCOUNT = 'This account belongs to somebody else here.';
+const PROVIDER_DOWN = 'The identity provider does not answer. Please try again in a minute.';
+export const TURN_OVER = 'The sign-in took too long, or was begun in another browser. Please try again.';
+
+/** Where the provider sends a browser back to. */
+export const RETURN_PATH = '/enter/done';
+
+/** What the provider says of itself, read once. */
+let known: { issuer: string; configuration: Promise<openid.Configuration> } | null = null;
+
+async function configurationOf({
+  issuer,
+  clientId,
+  clientSecret,
+}: DeskProvider): Promise<openid.Configuration> {
+  if (known?.issuer !== issuer) {
+    const isLocal = issuer.startsWith('http:');
+    const options = isLocal ? { execute: [openid.allowInsecureRequests] } : {};
+    const configuration = openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
+    known = { issuer, configuration };
+    configuration.catch(() => {
+      known = null;
+    });
+  }
+  try {
+    return await known.configuration;
+  } catch {
+    throw new Refusal(503, PROVIDER_DOWN);
+  }
+}
+
+/**
+ * Begins a sign-in at the provider. Returns its address and the state, which the browser keeps in a cookie. `link` is the hash of the
+ * token of the sign-in link that the person came by. Throws a {@link Refusal} (503) if the provider does not answer.
+ */
+export async function beginTurn(
+  database: Database,
+  provider: DeskProvider,
+  deskUrl: string,
+  link: Buffer | null,
+): Promise<{ url: string; state: string }> {
+  const configuration = await configurationOf(provider);
+  const [state, nonce, verifier] = [
+    openid.randomState(),
+    openid.randomNonce(),
+    openid.randomPKCECodeVerifier(),
+  ];
+  await sql`
+    with over as (delete from staff_turn where expires_at < now())
+    insert into staff_turn (state_hash, nonce, verifier, link_hash, expires_at)
+    values (${hashOf(state)}, ${nonce}, ${verifier}, ${link}, now() + make_interval(mins => ${CHALLENGE_MINUTES}))`.execute(
+    database,
+  );
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: deskUrl + RETURN_PATH,
+    scope: 'openid',
+    state,
+    nonce,
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  return { url: url.href, state };
+}
+
+/** An account at the provider that has just signed in. */
+export interface Account {
+  issuer: string;
+  subject: string;
+  /** The hash of the sign-in link that the person came by. */
+  link: Buffer | null;
+}
+
+/**
+ * Returns whose account has signed in, by the address to which the provider has sent the browser back. The turn is used up. Throws a
+ * {@link Refusal} (403) if it was not begun by this browser or has not succeeded.
+ */
+export async function endTurn(
+  database: Database,
+  provider: DeskProvider,
+  returned: URL,
+  state: string | null,
+): Promise<Account> {
+  const { rows } = await sql<{ nonce: string; verifier: string; link: Buffer | null }>`
+    delete from staff_turn where state_hash = ${hashOf(state ?? '')} and expires_at > now()
+    returning nonce, verifier, link_hash as link`.execute(database);
+  const [turn] = rows;
+  if (!turn || state === null) throw new Refusal(403, TURN_OVER);
+  const configuration = await configurationOf(provider);
+  try {
+    const tokens = await openid.authorizationCodeGrant(configuration, returned, {
+      expectedState: state,
+      expectedNonce: turn.nonce,
+      pkceCodeVerifier: turn.verifier,
+      idTokenExpected: true,
+    });
+    const { iss, sub } = tokens.claims()!;
+    return { issuer: iss, subject: sub, link: turn.link };
+  } catch {
+    throw new Refusal(403, TURN_OVER);
+  }
+}
+
+/**
+ * Returns who of staff an account is. An account that came by a sign-in link is bound to its member of staff. Throws a {@link Refusal}
+ * (403) if it is nobody's, or somebody else's.
+ */
+export async function staffOfAccount(
+  trx: Transaction<Tables>,
+  { issuer, subject, link }: Account,
+): Promise<Staff> {
+  if (link !== null) {
+    const staff = await takeLink(trx, link);
+    const { rows } = await sql`
+      insert into staff_identity (issuer, subject, staff_id, used_at) values (${issuer}, ${subject}, ${staff.id}, now())
+      on conflict (issuer, subject) do update set used_at = now() where staff_identity.staff_id = excluded.staff_id
+      returning staff_id`.execute(trx);
+    if (rows.length === 0) throw new Refusal(403, TAKEN_ACCOUNT);
+    return staff;
+  }
+  const { rows } = await sql<Staff>`
+    update staff_identity set used_at = now() from staff
+    where staff.id = staff_id and ended_at is null and issuer = ${issuer} and subject = ${subject}
+    returning staff.id, name, role`.execute(trx);
+  if (!rows[0]) throw new Refusal(403, UNKNOWN_ACCOUNT);
+  return rows[0];
+}

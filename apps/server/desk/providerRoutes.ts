@@ -1,0 +1,80 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CHALLENGE_MINUTES } from '#core/staff.ts';
+import type { DeskProvider } from '../platform/config/desk.ts';
+import { transaction } from '../platform/database/transaction.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
+import { noteEvent } from './events.ts';
+import { readLink } from './links.ts';
+import { beginTurn, endTurn, RETURN_PATH, staffOfAccount } from './provider.ts';
+import { limitSignIns, serveDesk } from './serve.ts';
+import { beginSession, giveCookie } from './sessions.ts';
+import { hashOf } from './tokens.ts';
+
+const NO_PROVIDER = 'There is no identity provider here.';
+
+/** The calls that sign in by an account at the society's identity provider. */
+export function providerRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
+  const { database, config, deskUrl } = deps;
+  const provider = config.desk?.provider ?? null;
+
+  serveDesk(app, deps, 'enterByProvider', async ({ body: { token }, reply }) => {
+    if (!provider) throw new Refusal(404, NO_PROVIDER);
+    if (token !== undefined) await readLink(deps, token);
+    const { url, state } = await beginTurn(
+      database,
+      provider,
+      deskUrl,
+      token === undefined ? null : hashOf(token),
+    );
+    setTurn(reply, deskUrl, state, CHALLENGE_MINUTES * 60);
+    return { url };
+  });
+
+  if (provider) app.get(RETURN_PATH, (request, reply) => enter(deps, provider, request, reply));
+}
+
+/** Signs in the browser that the provider has sent back, and leads it to the desk; if that fails, to the sign-in page, which says why. */
+async function enter(
+  deps: Deps & { deskUrl: string },
+  provider: DeskProvider,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { database, deskUrl } = deps;
+  setTurn(reply, deskUrl, '', 0);
+  try {
+    await limitSignIns(deps, request.ip);
+    const state = parseCookie(request.headers.cookie ?? '')[nameOf(deskUrl)] || null;
+    const account = await endTurn(database, provider, new URL(request.url, deskUrl), state);
+    const { staff, token } = await transaction(deps, async (trx) => {
+      const found = await staffOfAccount(trx, account);
+      return { staff: found, token: await beginSession(trx, found) };
+    });
+    await noteEvent(deps, { staff, action: 'enterByProvider', outcome: 'done' });
+    giveCookie(reply, deskUrl, token);
+    return await reply.redirect('/', 303);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return reply.redirect(`/?${new URLSearchParams({ refused: error.message })}`, 303);
+  }
+}
+
+const nameOf = (deskUrl: string) => (deskUrl.startsWith('https:') ? '__Host-desk-turn' : 'desk-turn');
+
+/** Keeps the state in the browser, which must be the one that comes back. It comes from another site, so the cookie cannot be strict. */
+function setTurn(reply: FastifyReply, deskUrl: string, state: string, maxAge: number): void {
+  void reply.header(
+    'set-cookie',
+    stringifySetCookie({
+      name: nameOf(deskUrl),
+      value: state,
+      httpOnly: true,
+      secure: deskUrl.startsWith('https:'),
+      sameSite: 'lax',
+      path: '/',
+      maxAge,
+    }),
+  );
+}
