@@ -9,6 +9,7 @@ import { TodaySkeleton } from '../screens/today/TodaySkeleton.tsx';
 import { TranscriptSkeleton } from '../screens/transcript/TranscriptSkeleton.tsx';
 import { TranscriptsSkeleton } from '../screens/transcripts/TranscriptsSkeleton.tsx';
 
+const isTranscripts = (path: string) => /^\/transcripts(\/[a-z]|$)/.test(path);
 const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 
 /** Returns what is shown while the page of a path is loaded, coming `from` another; null if the other stays meanwhile. */
@@ -20,7 +21,7 @@ export function skeletonAt(path: string, from: string | null): ReactElement | nu
   if (path === '/numbers') return <NumbersSkeleton />;
   if (path === '/staff') return <StaffSkeleton />;
   if (/^\/transcripts\/\d/.test(path)) return <TranscriptSkeleton />;
-  if (/^\/transcripts(\/|$)/.test(path)) return <TranscriptsSkeleton />;
+  if (isTranscripts(path)) return from !== null && isTranscripts(from) ? null : <TranscriptsSkeleton />;
   const person = personIn(path);
   // The tabs of a person need nothing that is not there.
   if (person === undefined || (from !== null && personIn(from) === person)) return null;
