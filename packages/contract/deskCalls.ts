@@ -18,6 +18,8 @@ export const deskCalls = {
   searchPeople: { method: 'POST', path: '/api/desk/people/search', role: 'staff', query: true },
   getPerson: { method: 'GET', path: '/api/desk/people/{id}', role: 'staff' },
   getPersonAtHubspot: { method: 'GET', path: '/api/desk/people/{id}/hubspot', role: 'staff' },
+  addNote: { method: 'POST', path: '/api/desk/people/{id}/notes', role: 'staff' },
+  removeNote: { method: 'POST', path: '/api/desk/notes/{id}/remove', role: 'staff' },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,

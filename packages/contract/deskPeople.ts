@@ -70,7 +70,15 @@ const person = z.object({
   /** Others who are likely the same. */
   others: z.array(z.object({ id: personId, name: z.string().nullable(), email: z.string().nullable() })),
   story: z.array(
-    z.object({ at: time, text: z.string(), by: z.string(), isStaff: z.boolean(), join: z.int().nullable() }),
+    z.object({
+      at: time,
+      text: z.string(),
+      by: z.string(),
+      isStaff: z.boolean(),
+      join: z.int().nullable(),
+      /** The id of a note, which can be removed. */
+      note: z.int().nullable(),
+    }),
   ),
   letters: z.array(
     z.object({

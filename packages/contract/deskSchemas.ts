@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
 import { peopleSchemas } from './deskPeople.ts';
+import { personSchemas } from './deskPerson.ts';
 import type { done, shown } from './deskShapes.ts';
 import { signInSchemas } from './deskSignIn.ts';
 import { todaySchemas } from './deskToday.ts';
@@ -13,6 +14,7 @@ export const deskSchemas = {
   ...signInSchemas,
   ...todaySchemas,
   ...peopleSchemas,
+  ...personSchemas,
 } as const satisfies Record<DeskCallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
 
 export type Shown = z.output<typeof shown>;

@@ -14,3 +14,6 @@ export const SESSION_IDLE_HOURS = 8;
 export const SESSION_HOURS = 24;
 /** How long the challenge of a passkey holds. */
 export const CHALLENGE_MINUTES = 5;
+
+/** The most characters of what staff note of somebody. */
+export const NOTE_MAX_LENGTH = 2_000;

@@ -5,13 +5,14 @@ import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import type { Deps } from './deps.ts';
+import { NO_NOTE, noteRoutes } from './noteRoutes.ts';
 import { servePages } from './pages.ts';
 import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
-const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE };
+const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE, notes: NO_NOTE };
 
 /**
  * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
@@ -43,6 +44,7 @@ export function buildDesk(
   signInRoutes(app, deps);
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
+  noteRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

@@ -30,11 +30,10 @@ const { database } = deps;
 const desk = await startDesk(server);
 after(() => desk.close());
 const browser = await desk.signedIn('staff');
-const { idOf, somebody, orderedPin } = deskPeopleOn(server);
+const { idOf, somebody, orderedPin, personAt: shownAt } = deskPeopleOn(server);
 
 const UUID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 type Found = DeskData<'searchPeople'>;
-type Person = DeskData<'getPerson'>;
 type Today = DeskData<'getToday'>;
 
 async function search(text: string, next?: string): Promise<Found> {
@@ -44,11 +43,7 @@ async function search(text: string, next?: string): Promise<Found> {
   assert.equal(status, 200, message!);
   return data;
 }
-async function personAt(id: number): Promise<Person> {
-  const { data, status, message } = await browser.call('getPerson', { params: { id: String(id) } });
-  assert.equal(status, 200, message!);
-  return data;
-}
+const personAt = (id: number) => shownAt(browser, id);
 const today = async (): Promise<Today> => (await browser.call('getToday')).data;
 
 test('a search answers one row for each person, with their newest join, whatever they are found by', async () => {
@@ -173,7 +168,7 @@ test('whoever was merged is found and shown as whom they became', async () => {
   const former = ids.find((each) => each !== id)!;
   await noteEvent(deps, {
     staff: await somebodyOfStaff(),
-    action: 'addNote',
+    action: 'stopReminders',
     subject: String(former),
     outcome: 'done',
   });
@@ -187,7 +182,7 @@ test('whoever was merged is found and shown as whom they became', async () => {
       [2, 'paid'],
     ],
   );
-  assert.ok(person.story.some(({ text }) => text === 'Add note.'));
+  assert.ok(person.story.some(({ text }) => text === 'Stop reminders.'));
   assert.ok(
     person.problems.includes(
       `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,

@@ -19,6 +19,7 @@ import { knownOfPerson, newestJoin, personEmail, personName } from '../session/p
 import { readStory } from '../session/readStory.ts';
 import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
+import { notesOf, type PersonNote } from './notes.ts';
 
 /** The most letters of a person that are shown. */
 const MOST_LETTERS = 200;
@@ -54,6 +55,7 @@ export interface ShownPerson {
   /** Open notices about the joins. */
   notices: ReadNotice[];
   dueProofs: DueProof[];
+  notes: PersonNote[];
   atHubspot: { refusal: string | null; waitsSince: Date | null };
 }
 
@@ -81,7 +83,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
   );
   const joins = found.toReversed();
   const uuids = joins.map(({ uuid }) => uuid);
-  const [parcels, stories, others, letters, documents, notices, due, atHubspot] = await Promise.all([
+  const [parcels, stories, others, letters, documents, notices, due, notes, atHubspot] = await Promise.all([
     parcelsOfJoins(deps, uuids),
     Promise.all(uuids.map((uuid) => readStory(deps, uuid))),
     readAlike(deps, id),
@@ -89,6 +91,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
     documentsOfPersons(deps, ids),
     readNotices(deps, { joins: uuids }),
     dueProofs(deps, { joins: uuids }),
+    notesOf(deps, ids),
     waitingAtHubspot(deps, id),
   ]);
   const newest = joins.at(-1);
@@ -117,6 +120,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
     documents,
     notices,
     dueProofs: due,
+    notes,
     atHubspot,
   };
 }
