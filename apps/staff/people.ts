@@ -1,7 +1,8 @@
 import { giveBack } from '#core/remedy.ts';
+import type { CorrectableField } from '#core/studentDetails.ts';
 import {
-  type CorrectableField,
   type Correction,
+  correctionSentences,
   correctPerson,
   previewCorrection,
 } from '../server/people/correctPerson.ts';
@@ -19,7 +20,7 @@ import { count } from '../server/people/privacy/counted.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command, Misuse } from './command.ts';
-import { agree, print } from './print.ts';
+import { agree, print, printAll } from './print.ts';
 import { commandOf } from './sentences/remedies.ts';
 
 /** The options of `person correct`, by field. */
@@ -129,15 +130,10 @@ async function idOf(database: Database, named: string): Promise<number> {
   return id;
 }
 
-function tellCorrection({ fields, joins, confirmations }: Correction, resends: boolean): void {
-  for (const { field, from, to } of fields)
+function tellCorrection(correction: Correction, resends: boolean): void {
+  for (const { field, from, to } of correction.fields)
     print(optionOf[field], `${from || '(empty)'} → ${to || '(empty)'}`);
-  if (fields.some(({ field }) => field === 'personalEmail')) {
-    if (joins.length > 0) print('Links in letters that were mailed before end.');
-    print("Stripe's receipts went to the address of before, and stay so.");
-  }
-  if (resends)
-    print(`Sent again: ${confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`}.`);
+  printAll(correctionSentences(correction, { resends }));
 }
 
 const called = ({ name, email }: Named) => `${name ?? 'no name'}, ${email ?? 'no email'}`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
-import { cents, personId, personParams, time } from './deskShapes.ts';
+import { productTypes } from '#core/product.ts';
+import { cents, personId, personParams, refundId, time } from './deskShapes.ts';
 
 const foundPerson = z.object({
   id: personId,
@@ -14,7 +15,13 @@ const foundPerson = z.object({
   memberNumber: z.string().nullable(),
 });
 
-const line = z.object({ name: z.string(), priceCents: cents, refundedCents: cents });
+const line = z.object({
+  productId: z.int(),
+  type: z.enum(productTypes),
+  name: z.string(),
+  priceCents: cents,
+  refundedCents: cents,
+});
 const payment = z.object({
   /** Stripe's id of the intent. */
   intent: z.string(),
@@ -31,6 +38,9 @@ const payment = z.object({
   lines: z.array(line),
   refunds: z.array(
     z.object({
+      id: refundId,
+      /** Whether it was made outside Induct, so that staff may say what it was for. */
+      isElsewhere: z.boolean(),
       amountCents: cents,
       /** In words: why the money goes back. */
       why: z.string(),

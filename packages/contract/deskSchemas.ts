@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
 import { peopleSchemas } from './deskPeople.ts';
 import { personSchemas } from './deskPerson.ts';
+import { refundSchemas } from './deskRefunds.ts';
 import type { done, shown } from './deskShapes.ts';
 import { signInSchemas } from './deskSignIn.ts';
 import { todaySchemas } from './deskToday.ts';
@@ -15,6 +16,7 @@ export const deskSchemas = {
   ...todaySchemas,
   ...peopleSchemas,
   ...personSchemas,
+  ...refundSchemas,
 } as const satisfies Record<DeskCallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
 
 export type Shown = z.output<typeof shown>;

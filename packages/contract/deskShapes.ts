@@ -7,6 +7,8 @@ export const time = z.iso.datetime();
 export const cents = z.int();
 /** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
 export const personId = z.int().positive();
+/** The uuid of a refund. One that was made outside Induct has no random uuid. */
+export const refundId = z.guid();
 /** A number in an address. */
 export const number = z.string().regex(/^[1-9]\d{0,15}$/);
 /** The path parameter of a call about one person. */

@@ -14,6 +14,8 @@ export interface DeskAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
   data: any;
   message: string | undefined;
+  /** By field, what is wrong with it. */
+  errors: Record<string, string> | undefined;
   /** What an action shows instead, if it has changed. */
   shown: Shown | undefined;
 }
@@ -90,13 +92,19 @@ function browserAt(url: string): DeskBrowser {
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
-      const answer = (await response.json()) as { data?: unknown; message?: string; shown?: Shown };
+      const answer = (await response.json()) as {
+        data?: unknown;
+        message?: string;
+        errors?: Record<string, string>;
+        shown?: Shown;
+      };
       (response.ok ? success(deskSchemas[name].data) : changedFailure).parse(answer);
       return {
         status: response.status,
         headers: response.headers,
         data: answer.data,
         message: answer.message,
+        errors: answer.errors,
         shown: answer.shown,
       };
     },

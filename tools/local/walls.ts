@@ -16,6 +16,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     'joining',
     'letters',
     'membership',
+    'paying',
     'people',
     'platform',
     'running',

@@ -32,7 +32,8 @@ export function ActionDialog<Name extends DeskActionName>({
   onDone,
   onClose,
 }: {
-  asked: Asked<Name>;
+  /** Null: a choice is still to be made, and nothing can be tried. */
+  asked: Asked<Name> | null;
   /** The question. */
   title: string;
   done: string;
@@ -58,7 +59,7 @@ export function ActionDialog<Name extends DeskActionName>({
 
   const press = async ({ detail }: MouseEvent) => {
     // The second press of a double click on the button that opened the dialog.
-    if (detail > 1 || !shown) return;
+    if (detail > 1 || !shown || !asked) return;
     setBusy(true);
     setMet(null);
     try {
@@ -89,7 +90,8 @@ export function ActionDialog<Name extends DeskActionName>({
             ))}
           </ul>
         ) : (
-          fault === null && (
+          fault === null &&
+          asked !== null && (
             <div>
               <span className="sr" role="status">
                 Loading
@@ -121,7 +123,7 @@ export function ActionDialog<Name extends DeskActionName>({
 }
 
 /** Tries an action, and again when it changes. */
-function useTrial<Name extends DeskActionName>(asked: Asked<Name>) {
+function useTrial<Name extends DeskActionName>(asked: Asked<Name> | null) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
@@ -132,14 +134,13 @@ function useTrial<Name extends DeskActionName>(asked: Asked<Name>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked for has another key
   useEffect(() => {
     const ended = new AbortController();
-    const wait = setTimeout(
-      () =>
-        tryAction(latest.current, ended.signal).then(
-          (now) => ended.signal.aborted || setShown(now),
-          (error: unknown) => ended.signal.aborted || setFault(error),
-        ),
-      isFirst.current ? 0 : PAUSE_MS,
-    );
+    const tried = () =>
+      latest.current &&
+      tryAction(latest.current, ended.signal).then(
+        (now) => ended.signal.aborted || setShown(now),
+        (error: unknown) => ended.signal.aborted || setFault(error),
+      );
+    const wait = setTimeout(tried, isFirst.current ? 0 : PAUSE_MS);
     isFirst.current = false;
     return () => {
       clearTimeout(wait);

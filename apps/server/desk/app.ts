@@ -4,15 +4,24 @@ import { newServer } from '../platform/http/newServer.ts';
 import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
+import { correctRoutes } from './correctRoutes.ts';
 import type { Deps } from './deps.ts';
 import { NO_NOTE, noteRoutes } from './noteRoutes.ts';
 import { servePages } from './pages.ts';
-import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
+import { NO_LETTER, peopleRoutes } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
+import { NO_PAYMENT, NO_REFUND, refundRoutes } from './refundRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
-const unknownAt: Record<string, string> = { letters: NO_LETTER, notices: NO_NOTICE, notes: NO_NOTE };
+const unknownAt: Record<string, string> = {
+  letters: NO_LETTER,
+  notices: NO_NOTICE,
+  notes: NO_NOTE,
+  payments: NO_PAYMENT,
+  refunds: NO_REFUND,
+};
 
 /**
  * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
@@ -45,6 +54,8 @@ export function buildDesk(
   todayRoutes(app, deps);
   peopleRoutes(app, deps);
   noteRoutes(app, deps);
+  correctRoutes(app, deps);
+  refundRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

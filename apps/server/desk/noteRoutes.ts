@@ -4,7 +4,7 @@ import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
-import { NOBODY } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
 import { serveDesk } from './serve.ts';
 import { serveAction } from './serveAction.ts';
 

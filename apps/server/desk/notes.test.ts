@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { mergePersons, previewMerge, unmergePersons } from '../people/mergePersons.ts';
 import { NO_NOTE } from './noteRoutes.ts';
-import { NOBODY } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
 
 const server = await sharedServer();
 const { deps } = server;

@@ -22,7 +22,8 @@ import { findPerson } from '../people/privacy/findPerson.ts';
 import { planOf } from '../people/privacy/planErasure.ts';
 import { noteEvent } from './events.ts';
 import type { Staff } from './links.ts';
-import { NO_LETTER, NOBODY } from './peopleRoutes.ts';
+import { NO_LETTER } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
 
 const server = await sharedServer();
 const { deps } = server;

@@ -6,17 +6,17 @@ import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { hasSynced } from '../crm/syncContacts.ts';
 import { type PersonCursor, searchPeople } from '../joining/findJoins.ts';
 import { showLetter } from '../letters/showLetter.ts';
-import { presentId, showPerson } from '../people/showPerson.ts';
+import { showPerson } from '../people/showPerson.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { eventsAbout } from './events.ts';
 import { personAnswer } from './personAnswer.ts';
+import { NOBODY, presentPersonOf } from './presentPersonOf.ts';
 import { problemsOf } from './problems.ts';
 import { serveDesk } from './serve.ts';
 import { withoutUuids } from './withoutUuids.ts';
 import { programmeName } from './words.ts';
 
-export const NOBODY = 'There is no such person, or they were erased.';
 export const NO_LETTER = 'There is no such letter.';
 const NO_RECIPIENT = 'No email address is known that this letter could go to.';
 const NO_CURSOR = 'This list cannot go on from there. Search again.';
@@ -51,8 +51,7 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   });
 
   serveDesk(app, deps, 'getPersonAtHubspot', async ({ params }) => {
-    const id = await presentId(deps, Number(params.id));
-    if (id === null) throw new Refusal(404, NOBODY);
+    const id = await presentPersonOf(deps, params);
     const waiting = await waitingAtHubspot(deps, id);
     const diff = await diffOfPerson(deps, id).catch((error) => {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused)

@@ -91,8 +91,16 @@ function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]
     card,
     standing,
     memberNumber: memberNumber && displayMemberNumber(memberNumber),
-    lines: payment.lines.map(({ name, priceCents, refundedCents }) => ({ name, priceCents, refundedCents })),
+    lines: payment.lines.map(({ productId, type, name, priceCents, refundedCents }) => ({
+      productId,
+      type,
+      name,
+      priceCents,
+      refundedCents,
+    })),
     refunds: payment.refunds.map((refund) => ({
+      id: refund.uuid,
+      isElsewhere: refund.isElsewhere,
       amountCents: refund.cents,
       why: refundWords(refund),
       status: refund.status,

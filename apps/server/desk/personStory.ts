@@ -12,6 +12,8 @@ type Story = DeskData<'getPerson'>['story'];
 /** Steps of joins that tell what staff did at the desk, by the call that did it; `[]`: a note tells it. */
 const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   addNote: [],
+  correctPerson: ['details_corrected'],
+  refundJoin: ['refund_decided'],
 };
 /** A call is recorded when it has ended: at most this long (ms) after the step that it made. */
 const LONGEST_MS = 120_000;

@@ -1,5 +1,7 @@
 import { NavLink, Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
+import { Actions } from './Actions.tsx';
+import { Doing } from './doing/Doing.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 
@@ -19,6 +21,7 @@ export function Person() {
     <>
       <PageHeading key={person.id} title={name} />
       <p className={styles.standing}>{person.standing}</p>
+      <Actions person={person} />
       {person.problems.length > 0 && (
         <section className={styles.problems} aria-labelledby="problems">
           <h2 id="problems">Problems</h2>
@@ -37,6 +40,7 @@ export function Person() {
         ))}
       </nav>
       <Outlet key={person.id} context={person} />
+      <Doing person={person} />
     </>
   );
 }

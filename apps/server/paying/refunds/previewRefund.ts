@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { displayPrice } from '#core/money.ts';
 import { type Consequences, consequencesOf, type PaidOrder, type RefundPlan } from '#core/refunds.ts';
 import { parcelOf } from '../../membership/orders.ts';
 import type { Tables } from '../../platform/database/types.ts';
@@ -47,4 +48,26 @@ export async function previewRefund(
       .map(({ name }) => name),
     isTold: config.mail !== null,
   };
+}
+
+/** Returns what a refund would do beside the money of its lines, in sentences for staff. `dayOf` says a day in words. */
+export function previewSentences(
+  { cards, kept, ended, sent, unsent, isTold }: RefundPreview,
+  dayOf: (time: Date) => string,
+): string[] {
+  const letter = isTold
+    ? 'A letter tells the payer of the refund once Stripe has made it.'
+    : 'No letter goes out from here (MAIL=elsewhere).';
+  return [
+    ...kept.map(
+      ({ name, cents }) =>
+        `Kept: ${displayPrice(cents)} of ${name}, the processing fee, because its payer was not eligible.`,
+    ),
+    ...ended.map(
+      ({ type, name }) => `Ends: the ${type === 'membership' ? 'membership' : 'upgrade'} ${name}.`,
+    ),
+    ...sent.map(({ name, shippedAt }) => `Sent already, on ${dayOf(shippedAt)}: ${name}.`),
+    ...unsent.map((name) => `Not sent any more: ${name}.`),
+    ...(cards.length > 0 ? [letter] : []),
+  ];
 }
