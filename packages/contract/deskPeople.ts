@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
-import { cents, personId, personParams, refundId, time } from './deskShapes.ts';
+import { cents, offered, personId, personParams, refundId, time } from './deskShapes.ts';
 
 const foundPerson = z.object({
   id: personId,
@@ -72,7 +72,7 @@ const person = z.object({
   contactId: z.string().nullable(),
   /** In one sentence: whether they are a member, and since when or why not. */
   standing: z.string(),
-  problems: z.array(z.string()),
+  problems: z.array(z.object({ text: z.string(), ...offered })),
   /** What is known of the person, as rows of a table: those fields that are not blank. */
   details: z.array(z.object({ label: z.string(), value: z.string() })),
   codes: z.array(z.object({ code: z.string(), isUsed: z.boolean() })),

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { action, cents, personParams, refundId } from './deskShapes.ts';
+import { action, cents, joinNumber, personParams, refundId } from './deskShapes.ts';
 
-/** Which join of a person: the oldest is 1. */
-export const joinNumber = z.int().min(1).max(10_000);
 const productIds = z.array(z.int()).max(100);
 const refundParams = z.object({ id: refundId });
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
+import { letterSchemas } from './deskLetters.ts';
 import { peopleSchemas } from './deskPeople.ts';
 import { personSchemas } from './deskPerson.ts';
 import { refundSchemas } from './deskRefunds.ts';
@@ -17,7 +18,11 @@ export const deskSchemas = {
   ...peopleSchemas,
   ...personSchemas,
   ...refundSchemas,
-} as const satisfies Record<DeskCallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
+  ...letterSchemas,
+} as const satisfies Record<
+  DeskCallName,
+  { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; data: z.ZodType }
+>;
 
 export type Shown = z.output<typeof shown>;
 /** The calls that are shown before they are done. */
@@ -37,3 +42,6 @@ export type DeskParams<Name extends DeskCallName> = Schemas[Name] extends {
 }
   ? z.output<P>
   : Record<string, never>;
+export type DeskQuery<Name extends DeskCallName> = Schemas[Name] extends { query: infer Q extends z.ZodType }
+  ? z.output<Q>
+  : undefined;

@@ -24,7 +24,13 @@ export interface DeskAnswer {
 export interface DeskBrowser {
   call(
     name: DeskCallName,
-    options?: { params?: Record<string, string>; body?: object; headers?: Record<string, string> },
+    options?: {
+      params?: Record<string, string>;
+      query?: Record<string, string>;
+      /** Bytes are sent as they are. */
+      body?: object | Uint8Array;
+      headers?: Record<string, string>;
+    },
   ): Promise<DeskAnswer>;
   /** Does an action as it is shown now. Returns the answer of the trial if that is refused. */
   act(
@@ -75,23 +81,30 @@ function browserAt(url: string): DeskBrowser {
       if (trial.status !== 200) return trial;
       return browser.call(name, { params, body: { ...body, seen: trial.data.seen } });
     },
-    async call(name, { params = {}, body, headers = {} } = {}) {
+    async call(name, { params = {}, query = {}, body, headers = {} } = {}) {
       const { method, path } = deskCalls[name];
-      const response = await fetch(url + path.replace(/\{(\w+)\}/g, (_, key: string) => params[key] ?? ''), {
+      const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => params[key] ?? '');
+      const isFile = body instanceof Uint8Array;
+      const response = await fetch(`${url}${filled}?${new URLSearchParams(query)}`, {
         method,
         headers: {
           cookie,
           ...(method === 'POST' && {
             origin: url,
             'sec-fetch-site': 'same-origin',
-            'content-type': 'application/json',
+            'content-type': isFile ? 'application/octet-stream' : 'application/json',
           }),
           ...headers,
         },
-        ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+        ...(method === 'POST' && { body: isFile ? new Uint8Array(body) : JSON.stringify(body ?? {}) }),
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
+      const { status, ok, headers: answered } = response;
+      if (ok && 'file' in deskCalls[name]) {
+        const data = Buffer.from(await response.arrayBuffer());
+        return { status, headers: answered, data, message: undefined, errors: undefined, shown: undefined };
+      }
       const answer = (await response.json()) as {
         data?: unknown;
         message?: string;

@@ -31,6 +31,7 @@ export function ActionDialog<Name extends DeskActionName>({
   toast,
   onDone,
   onClose,
+  staysOpen = false,
 }: {
   /** Null: a choice is still to be made, and nothing can be tried. */
   asked: Asked<Name> | null;
@@ -43,6 +44,8 @@ export function ActionDialog<Name extends DeskActionName>({
   /** More of the toast than its title and what became of the action. */
   toast?: Pick<ToastMessage, 'action' | 'shownMs'>;
   onDone?: (data: DeskDone<Name>) => void;
+  /** Whether something else takes the dialog's place once it is done, in `onDone`. */
+  staysOpen?: boolean;
   onClose: () => void;
 }) {
   const { revalidate } = useRevalidator();
@@ -64,9 +67,9 @@ export function ActionDialog<Name extends DeskActionName>({
     setMet(null);
     try {
       const data = await doAction(asked, shown);
-      void showToast({ kind: 'success', title: done, text: data.lines.join(' '), ...toast });
+      if (!staysOpen) void showToast({ kind: 'success', title: done, text: data.lines.join(' '), ...toast });
       onDone?.(data);
-      onClose();
+      if (!staysOpen) onClose();
       await revalidate();
     } catch (error) {
       setBusy(false);

@@ -4,18 +4,23 @@ import type { DeskData } from '#contract/deskSchemas.ts';
 import { isSignedOut, lastMe } from './me.ts';
 import { signInAgain } from './signInAgain.ts';
 
-/**
- * Makes a call. If the session has ended meanwhile, asks to sign in again and then makes it once more, so that nobody loses their
- * place. Throws `ApiError` for a failure, `Unsent` without an answer.
- */
-export async function call<Name extends DeskCallName>(
+/** Makes a call as {@link orSignInAgain} does. Throws `ApiError` for a failure, `Unsent` without an answer. */
+export function call<Name extends DeskCallName>(
   name: Name,
   ...options: DeskArguments<Name>
 ): Promise<DeskData<Name>> {
+  return orSignInAgain(() => callDesk(name, ...options));
+}
+
+/**
+ * Makes a call. If the session has ended meanwhile, asks to sign in again and then makes it once more, so that nobody loses their
+ * place.
+ */
+export async function orSignInAgain<T>(make: () => Promise<T>): Promise<T> {
   try {
-    return await callDesk(name, ...options);
+    return await make();
   } catch (error) {
     if (!isSignedOut(error) || (await lastMe()) === null || !(await signInAgain.ask())) throw error;
-    return callDesk(name, ...options);
+    return make();
   }
 }

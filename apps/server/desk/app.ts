@@ -6,6 +6,9 @@ import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import { correctRoutes } from './correctRoutes.ts';
 import type { Deps } from './deps.ts';
+import { fileRoutes } from './fileRoutes.ts';
+import { hubspotRoutes } from './hubspotRoutes.ts';
+import { letterRoutes } from './letterRoutes.ts';
 import { NO_NOTE, noteRoutes } from './noteRoutes.ts';
 import { servePages } from './pages.ts';
 import { NO_LETTER, peopleRoutes } from './peopleRoutes.ts';
@@ -56,6 +59,9 @@ export function buildDesk(
   noteRoutes(app, deps);
   correctRoutes(app, deps);
   refundRoutes(app, deps);
+  letterRoutes(app, deps);
+  fileRoutes(app, deps);
+  hubspotRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

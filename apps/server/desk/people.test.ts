@@ -185,10 +185,12 @@ test('whoever was merged is found and shown as whom they became', async () => {
   );
   assert.ok(person.story.some(({ text }) => text === 'Stop reminders.'));
   assert.ok(
-    person.problems.includes(
-      `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,
-    ),
-    person.problems.join('\n'),
+    person.problems
+      .map(({ text }) => text)
+      .includes(
+        `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,
+      ),
+    JSON.stringify(person.problems),
   );
   for (const text of ['HONOR104', one.personalEmail, other.personalEmail])
     assert.deepEqual(
@@ -286,8 +288,8 @@ test('a person is shown with their joins, the oldest first, and with all that be
     [intentId, 'join', 'succeeded', 7700, 'active', { brand: 'Visa', last4: '4242' }],
   );
   assert.deepEqual(payment!.lines, [
-    { name: 'Membership', priceCents: 6500, refundedCents: 0 },
-    { name: 'Lapel Pin', priceCents: 1200, refundedCents: 1200 },
+    { productId: 1, type: 'membership', name: 'Membership', priceCents: 6500, refundedCents: 0 },
+    { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200, refundedCents: 1200 },
   ]);
   assert.deepEqual(
     payment!.refunds.map(({ amountCents, why, status, refusal }) => [amountCents, why, status, refusal]),
@@ -371,7 +373,7 @@ test('problems are told from notices and facts, each once', async () => {
   const { problems } = await personAt(id);
   const who = `Ann ${person.lastName}`;
   assert.deepEqual(
-    problems.toSorted(),
+    problems.map(({ text }) => text).toSorted(),
     [
       `A refund of $0.50 of payment ${intentId} waits: Wait.`,
       'HubSpot does not take the document transcript.pdf: no scope',
@@ -383,6 +385,21 @@ test('problems are told from notices and facts, each once', async () => {
       'The transcript is overdue: it was paid on May 1, 2026, and none has come.',
     ].toSorted(),
   );
+  const offersOf = (part: string) =>
+    problems
+      .find(({ text }) => text.includes(part))!
+      .offers.map(({ name, path, role }) => [name, path, role]);
+  const at = `/people/${id}`;
+  const twin = await idOf(uuids[2]!);
+  assert.deepEqual(offersOf('waits'), [['Settle', `${at}?do=settle&join=1`, 'finance']]);
+  assert.deepEqual(offersOf('refuses what'), [['Send to HubSpot again', `${at}?do=retry-hubspot`, 'staff']]);
+  assert.deepEqual(offersOf('does not take the email'), [['Correct', `${at}/correct`, 'staff']]);
+  assert.deepEqual(offersOf('overdue'), [['Add a transcript', `${at}?do=add-transcript&join=1`, 'staff']]);
+  assert.deepEqual(offersOf('Likely the same'), [
+    ['They are one person', `${at}?do=join&other=${twin}`, 'staff'],
+    ['They are two', `${at}?do=keep-apart&other=${twin}`, 'staff'],
+  ]);
+  assert.match(offersOf('Member portal')[0]![1]!, /\?do=send-letter&letter=[\da-f-]{36}$/);
 });
 
 test('what would be written to HubSpot is shown, with what it refuses, and 503 while it does not answer', async (t) => {
@@ -458,7 +475,7 @@ test('no answer has a join’s uuid or a client secret', async () => {
     )),
   ];
   assert.ok(
-    shown.problems.some((problem) => problem.startsWith(`Join 1 of Ann ${person.lastName} was paid by`)),
+    shown.problems.some(({ text }) => text.startsWith(`Join 1 of Ann ${person.lastName} was paid by`)),
   );
   for (const answer of answers.map((each) => JSON.stringify(each).toLowerCase())) {
     for (const each of uuids) assert.ok(!answer.includes(each), answer);
@@ -501,10 +518,13 @@ test('a join that is still being paid has the same number wherever it is named',
   const { joins, name, problems } = await personAt(into);
   assert.equal(joins.length, 2);
   assert.ok(
-    problems[0]!.startsWith(`The certificate of join 2 of ${name} cannot be printed`),
-    problems.join('\n'),
+    problems[0]!.text.startsWith(`The certificate of join 2 of ${name} cannot be printed`),
+    JSON.stringify(problems),
   );
-  assert.deepEqual(problems.slice(1), ['The letter "Member portal" to x@example.com was refused: 550 no']);
+  assert.deepEqual(
+    problems.slice(1).map(({ text }) => text),
+    ['The letter "Member portal" to x@example.com was refused: 550 no'],
+  );
 });
 
 test('text from outside comes out as data, without characters that change how others look', async () => {

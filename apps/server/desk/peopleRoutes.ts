@@ -43,10 +43,7 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   serveDesk(app, deps, 'getPerson', async ({ params }) => {
     const person = await showPerson(deps, Number(params.id));
     if (!person) throw new Refusal(404, NOBODY);
-    const [problems, events] = await Promise.all([
-      withoutUuids(deps, problemsOf(deps.society, person)),
-      eventsAbout(deps, person.ids),
-    ]);
+    const [problems, events] = await Promise.all([problemsOf(deps, person), eventsAbout(deps, person.ids)]);
     return personAnswer(deps.society, person, { problems, events });
   });
 

@@ -19,7 +19,7 @@ type Payment = Person['joins'][number]['payments'][number];
 export function personAnswer(
   society: Society,
   person: ShownPerson,
-  { problems, events }: { problems: string[]; events: readonly EventShown[] },
+  { problems, events }: { problems: Person['problems']; events: readonly EventShown[] },
 ): Person {
   const { id, name, email, contactId, standing, details, codes, joins, letters } = person;
   const numberOf = (uuid: string | null) => {

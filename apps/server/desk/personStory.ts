@@ -14,6 +14,7 @@ const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   addNote: [],
   correctPerson: ['details_corrected'],
   refundJoin: ['refund_decided'],
+  addTranscript: ['document_uploaded'],
 };
 /** A call is recorded when it has ended: at most this long (ms) after the step that it made. */
 const LONGEST_MS = 120_000;

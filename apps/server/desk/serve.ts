@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
-import { type DeskBody, type DeskData, type DeskParams, deskSchemas } from '#contract/deskSchemas.ts';
+import {
+  type DeskBody,
+  type DeskData,
+  type DeskParams,
+  type DeskQuery,
+  deskSchemas,
+} from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
 import { success } from '#contract/schemas.ts';
 import { plainLines } from '#core/cleanText.ts';
@@ -21,6 +27,7 @@ export interface DeskContext<Name extends DeskCallName> {
   /** Who calls; null only for calls that need no session. */
   staff: (typeof deskCalls)[Name]['role'] extends null ? Staff | null : Staff;
   params: DeskParams<Name>;
+  query: DeskQuery<Name>;
   body: DeskBody<Name>;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -38,15 +45,17 @@ export function serveDesk<Name extends DeskCallName>(
   subject?: (context: DeskContext<Name>) => string,
 ): void {
   const { method, path, role } = deskCalls[name];
-  const isAction = method === 'POST' && !('query' in deskCalls[name]);
-  const shape = deskSchemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
+  const isFile = 'file' in deskCalls[name];
+  const isNoted = isFile || (method === 'POST' && !('query' in deskCalls[name]));
+  const shape = deskSchemas[name] as { params?: ZodType; query?: ZodType; body?: ZodType; data: ZodType };
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     schema: {
       ...(shape.params ? { params: shape.params } : {}),
+      ...(shape.query ? { querystring: shape.query } : {}),
       ...(shape.body ? { body: shape.body } : {}),
-      response: { 200: success(shape.data), ...failures, 409: changedFailure },
+      response: { ...(isFile ? {} : { 200: success(shape.data) }), ...failures, 409: changedFailure },
     },
     // Before the body is read: a stranger's is not looked at.
     onRequest: async (request) => {
@@ -61,14 +70,15 @@ export function serveDesk<Name extends DeskCallName>(
       throw new Refusal(403, NOT_YOURS);
     },
     handler: async (request, reply) => {
-      const { staff, params, body } = request;
-      const context = { staff, params, body, request, reply } as DeskContext<Name>;
-      const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
+      const { staff, params, query, body } = request;
+      const context = { staff, params, query, body, request, reply } as DeskContext<Name>;
+      const isRecorded = isNoted && (body as { trial?: boolean } | undefined)?.trial !== true;
       const note = (outcome: 'done' | 'refused' | 'failed') =>
         noteEvent(deps, { staff: request.staff, action: name, subject: subject?.(context), outcome });
       try {
         const data = await handler(context);
         if (isRecorded) await note('done');
+        if (isFile) return sendFile(reply, data as DeskData<'getCertificate'>);
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
         if (isRecorded) await note(error instanceof Refusal ? 'refused' : 'failed');
@@ -76,6 +86,17 @@ export function serveDesk<Name extends DeskCallName>(
       }
     },
   });
+}
+
+/** Sends a file to be saved. A browser that shows it nevertheless runs nothing in it. */
+function sendFile(reply: FastifyReply, { bytes, type, name }: DeskData<'getCertificate'>): FastifyReply {
+  return reply
+    .headers({
+      'content-type': type,
+      'content-disposition': `attachment; filename="${name}"`,
+      'content-security-policy': 'sandbox',
+    })
+    .send(Buffer.from(bytes));
 }
 
 /** Returns an answer without the characters that change how the text around them looks: names and the like are from outside. */

@@ -137,6 +137,23 @@ export async function presentId(
   return rows[0]?.id ?? null;
 }
 
+/** Returns the id of a person and of all who were merged into them. */
+export async function samePersons({ database }: Pick<Deps, 'database'>, personId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from ${chainOf(sql`(select ${personId}::bigint)`)} as chain (id)`.execute(database);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns HubSpot's id of a person's contact; null if there is none. */
+export async function presentContact(
+  { database }: Pick<Deps, 'database'>,
+  personId: number,
+): Promise<string | null> {
+  const { rows } = await sql<{ id: string | null }>`
+    select contact_id as id from person where id = ${personId} and deleted_at is null`.execute(database);
+  return rows[0]?.id ?? null;
+}
+
 async function readFacts(
   { database }: Pick<Deps, 'database'>,
   personId: number,

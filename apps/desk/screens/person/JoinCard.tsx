@@ -6,10 +6,10 @@ import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { useMe } from '../../lib/me.ts';
+import { useDoing } from '../../lib/useDoing.ts';
 import { paymentWords, refundWords, standingWords, stateWords } from '../../lib/words.ts';
 import type { PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
-import { useDoing } from './useDoing.ts';
 
 type Join = PersonData['joins'][number];
 type Payment = Join['payments'][number];

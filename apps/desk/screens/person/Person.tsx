@@ -1,5 +1,6 @@
 import { NavLink, Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
+import { Offers } from '../../components/Offers.tsx';
 import { Actions } from './Actions.tsx';
 import { Doing } from './doing/Doing.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
@@ -26,8 +27,11 @@ export function Person() {
         <section className={styles.problems} aria-labelledby="problems">
           <h2 id="problems">Problems</h2>
           <ul>
-            {person.problems.map((problem) => (
-              <li key={problem}>{problem}</li>
+            {person.problems.map(({ text, ...offered }, index) => (
+              <li key={text}>
+                <p id={`problem-${index}`}>{text}</p>
+                <Offers {...offered} of={`problem-${index}`} />
+              </li>
             ))}
           </ul>
         </section>

@@ -73,7 +73,7 @@ export function limitBodies(
       if (!reply.sent) void reply.header('connection', 'close');
       breakOff(raw, new Refusal(408, sentence));
     };
-    if (!isForm(headers['content-type'])) {
+    if (!isUpload(headers['content-type'])) {
       untilAnswered(setTimeout(() => refuse(TOO_SLOW), bodyMs));
       return;
     }
@@ -97,8 +97,9 @@ export function limitBodies(
   });
 }
 
-function isForm(contentType: string | undefined): boolean {
-  return /^multipart\//i.test(contentType ?? '');
+/** Whether a body is a file: in a form as from a joiner's page, or alone as from the desk. */
+function isUpload(contentType: string | undefined): boolean {
+  return /^(multipart\/|application\/octet-stream\b)/i.test(contentType ?? '');
 }
 
 /**

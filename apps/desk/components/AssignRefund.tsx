@@ -1,10 +1,10 @@
 import { useCallback, useState } from 'react';
 import { Radios } from '#ui/Radios.tsx';
 import { Bones } from '#ui/Skeleton.tsx';
-import { ActionDialog } from '../../../components/ActionDialog.tsx';
-import { PartFailed } from '../../../components/Failed.tsx';
-import { call } from '../../../lib/call.ts';
-import { useLoaded } from '../../../lib/useLoaded.ts';
+import { call } from '../lib/call.ts';
+import { useLoaded } from '../lib/useLoaded.ts';
+import { ActionDialog } from './ActionDialog.tsx';
+import { PartFailed } from './Failed.tsx';
 
 const NOTHING = 'nothing';
 

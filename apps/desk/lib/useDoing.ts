@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router';
 
-/** Which action of a person is open, by the address: `?do=refund&join=2`. So a link can open it, and Back closes it. */
+/** Which action is open, by the address: `?do=refund&join=2`. So a link can open it, and Back closes it. */
 export function useDoing() {
   const [query, setQuery] = useSearchParams();
   return {

@@ -1,4 +1,4 @@
-import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import { ActionDialog } from './ActionDialog.tsx';
 
 /** Gives back all that is left of a payment, such as one that bought nothing. */
 export function RefundPayment({ payment, onClose }: { payment: string; onClose: () => void }) {
