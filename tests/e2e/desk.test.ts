@@ -249,6 +249,7 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     `${person}/letters`,
     `${person}/documents`,
     `${person}/hubspot`,
+    `${person}/correct`,
     '/passkeys',
   ])
     await test.step(path, async () => {

@@ -85,7 +85,7 @@ export function ActionDialog<Name extends DeskActionName>({
     <Dialog wide title={title} onClose={onClose}>
       <Stack>
         {said !== null && <Alert isAnswer>{said}</Alert>}
-        {children}
+        <div className={styles.fields}>{children}</div>
         {shown ? (
           <ul className={styles.lines} aria-live="polite">
             {shown.lines.map((line) => (

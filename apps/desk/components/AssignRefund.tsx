@@ -41,7 +41,7 @@ export function AssignRefund({ refund, onClose }: { refund: string; onClose: () 
         <PartFailed error={error} isTrying={false} onTry={tryAgain} />
       ) : data ? (
         <>
-          <p>{data.what}</p>
+          {chosen === null && <p>{data.what}</p>}
           <Radios
             name="for"
             legend="It was for"

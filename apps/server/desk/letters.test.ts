@@ -70,6 +70,7 @@ test('what holds no more, a code, a reminder and a letter of somebody else are n
   for (const [letter, status, sentence] of [
     [idOfKind('Code'), 409, /asks for a new one/],
     [idOfKind('Reminder after an hour'), 409, /by itself/],
+    [idOfKind('Member portal'), 409, /not been sent yet/],
     [confirmation, 409, /does not hold any more/],
     [stranger.confirmation, 404, new RegExp(NO_LETTER)],
   ] as const) {

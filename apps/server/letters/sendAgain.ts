@@ -60,6 +60,8 @@ export async function previewResending(deps: Deps, id: string, to: string | null
   if (letter.kind === 'code')
     throw new NotSentAgain('A code holds for minutes. Whoever needs one asks for a new one on the page.');
   if (isReminder(letter.kind)) throw new NotSentAgain('A reminder goes out by itself, or not at all.');
+  const { isWaiting, ...about } = await readAbout(deps.database, id);
+  if (isWaiting) throw new NotSentAgain('This letter has not been sent yet: it goes out by itself.');
   if (!shown.isHeld)
     throw new NotSentAgain('What this letter says does not hold any more, so it is not sent again.');
   if (to !== null && !isProviderEmail(to))
@@ -71,7 +73,7 @@ export async function previewResending(deps: Deps, id: string, to: string | null
     to: address,
     subject: shown.mail?.subject ?? '',
     isElsewhere: address.toLowerCase() !== by?.toLowerCase(),
-    ...(await readAbout(deps.database, id)),
+    ...about,
   };
 }
 
@@ -99,9 +101,10 @@ export async function sendAgain(deps: Deps, id: string, seen: Resending): Promis
 async function readAbout(
   database: Kysely<Tables>,
   id: string,
-): Promise<Pick<Resending, 'refusal' | 'written'>> {
-  const { rows } = await sql<Pick<Resending, 'refusal' | 'written'>>`
-    select case when sent_at is null then refusal end as refusal, (
+): Promise<Pick<Resending, 'refusal' | 'written'> & { isWaiting: boolean }> {
+  const { rows } = await sql<Pick<Resending, 'refusal' | 'written'> & { isWaiting: boolean }>`
+    select sent_at is null and refusal is null and withdrawn_at is null as "isWaiting",
+      case when sent_at is null then refusal end as refusal, (
       select count(*)::int from letter other where other.kind = letter.kind and other.session_uuid is not distinct from letter.session_uuid
         and split_part(other.occasion, ' ', 1) = split_part(letter.occasion, ' ', 1)) as written
     from letter where id = ${id}`.execute(database);

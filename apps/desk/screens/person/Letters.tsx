@@ -94,9 +94,16 @@ function Row({
         <Button variant="plain" aria-describedby={`letter-${id}`} onClick={onShow}>
           Show
         </Button>
-        <Button variant="plain" className={styles.beside} aria-describedby={`letter-${id}`} onClick={onSend}>
-          Send again
-        </Button>
+        {(state === 'sent' || state === 'refused') && (
+          <Button
+            variant="plain"
+            className={styles.beside}
+            aria-describedby={`letter-${id}`}
+            onClick={onSend}
+          >
+            Send again
+          </Button>
+        )}
       </td>
     </tr>
   );

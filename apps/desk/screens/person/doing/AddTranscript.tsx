@@ -3,8 +3,9 @@ import { useRevalidator } from 'react-router';
 import { messageOf } from '#client/failures.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
-import { FieldFrame, fieldAttributes } from '#ui/Field.tsx';
+import { FieldFrame, fieldAttributes, inputClass } from '#ui/Field.tsx';
 import { Stack } from '#ui/Text.tsx';
+import styles from '../../../components/Dialog.module.css';
 import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { sendFile } from '../../../lib/files.ts';
 import { showToast } from '../../../lib/toaster.ts';
@@ -64,15 +65,18 @@ export function AddTranscript({
       <Stack>
         {number === null && <Alert>No join of this person is paid, so none takes a transcript.</Alert>}
         {fault !== null && <Alert isAnswer>{fault}</Alert>}
-        <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
-        <FieldFrame {...field}>
-          <input
-            type="file"
-            accept=".pdf,.doc,.docx,.jpg,.jpeg,.png"
-            {...fieldAttributes(field)}
-            onChange={({ target }) => setFile(target.files?.[0] ?? null)}
-          />
-        </FieldFrame>
+        <div className={styles.fields}>
+          <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
+          <FieldFrame {...field}>
+            <input
+              type="file"
+              className={inputClass}
+              accept=".pdf,.doc,.docx,.jpg,.jpeg,.png"
+              {...fieldAttributes(field)}
+              onChange={({ target }) => setFile(target.files?.[0] ?? null)}
+            />
+          </FieldFrame>
+        </div>
       </Stack>
       <DialogButtons>
         <Button variant="second" slim onClick={onClose}>

@@ -5,6 +5,7 @@ import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { SelectField } from '#ui/SelectField.tsx';
 import { Stack } from '#ui/Text.tsx';
+import styles from '../../../components/Dialog.module.css';
 import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { fetchFile } from '../../../lib/files.ts';
 import { saveFile } from '../../../lib/saveFile.ts';
@@ -54,29 +55,31 @@ export function Certificate({
       <Stack>
         {number === null && <Alert>This person has no membership.</Alert>}
         {fault !== null && <Alert isAnswer>{fault}</Alert>}
-        <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
-        <TextField
-          id="name"
-          label="Name"
-          optional
-          hint="Another spelling, if the member has asked for one."
-          placeholder={person.name ?? ''}
-          maxLength={200}
-          autoComplete="off"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <SelectField
-          id="paper"
-          label="Paper"
-          value={paper}
-          placeholder="As the member's country has it"
-          options={[
-            { value: 'letter', label: 'Letter' },
-            { value: 'a4', label: 'A4' },
-          ]}
-          onChange={({ target }) => setPaper(target.value)}
-        />
+        <div className={styles.fields}>
+          <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
+          <TextField
+            id="name"
+            label="Name"
+            optional
+            hint="Another spelling, if the member has asked for one."
+            placeholder={person.name ?? ''}
+            maxLength={200}
+            autoComplete="off"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <SelectField
+            id="paper"
+            label="Paper"
+            value={paper}
+            placeholder="As the member's country has it"
+            options={[
+              { value: 'letter', label: 'Letter' },
+              { value: 'a4', label: 'A4' },
+            ]}
+            onChange={({ target }) => setPaper(target.value)}
+          />
+        </div>
       </Stack>
       <DialogButtons>
         <Button variant="second" slim onClick={onClose}>
