@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { certificateForStaff, type ForStaff } from '../server/membership/certificateForStaff.ts';
+import { certificateForStaff, whyNoCertificate } from '../server/membership/certificateForStaff.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command } from './command.ts';
 import { print } from './print.ts';
@@ -18,7 +18,10 @@ export const certificateCommands = [
         name,
         paper: papers.find((known) => known === paper) ?? null,
       });
-      if (made.is !== 'made') throw new Failed(whyNotMade(made, uuid, deps.config.societyFile));
+      if (made.is !== 'made') {
+        const { societyFile } = deps.config;
+        throw new Failed(whyNoCertificate(made, { join: `join ${uuid}`, societyFile, how: ' with --name' }));
+      }
       try {
         writeFileSync(file, made.bytes, { flag: 'wx' });
       } catch (error) {
@@ -29,14 +32,3 @@ export const certificateCommands = [
     },
   }),
 ];
-
-function whyNotMade(why: Exclude<ForStaff, { is: 'made' }>, uuid: string, societyFile: string): string {
-  switch (why.is) {
-    case 'absent':
-      return `There is no join ${uuid}, or it was erased.`;
-    case 'without programme':
-      return `${societyFile} has no programme ${why.programme}, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.`;
-    case 'unprintable':
-      return `The typeface has no ${why.letters.join(' ')}: give the name in Latin, Greek or Cyrillic letters with --name.`;
-  }
-}

@@ -1,5 +1,5 @@
 import { accountsOf, changeAccount } from '../server/crm/account.ts';
-import { howFarBehind, refusedByHubspot, sendRefusedAgain } from '../server/crm/behind.ts';
+import { howFarBehind, refusedByHubspot, sendAgainToHubspot } from '../server/crm/behind.ts';
 import { NO_CONTACT } from '../server/crm/deliveries.ts';
 import { diffOf } from '../server/crm/diffJoin.ts';
 import { syncContacts } from '../server/crm/syncContacts.ts';
@@ -85,7 +85,7 @@ export const contactsCommands = [
       'Send again what HubSpot refused, after its cause is mended there; of one join also what it took.',
     async run(deps, [which]) {
       if (which !== 'all') await requireThere(deps, 'join', which);
-      const count = await sendRefusedAgain(deps.database, which);
+      const count = await sendAgainToHubspot(deps.database, which === 'all' ? which : { join: which });
       const none = which === 'all' ? 'has refused nothing' : 'was never to be told of this join';
       print(count > 0 ? `${count} will be sent again.` : `HubSpot ${none}: nothing is sent again.`);
       return which === 'all' || count > 0;

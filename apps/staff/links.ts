@@ -1,11 +1,10 @@
 import { open, rm } from 'node:fs/promises';
 import { contactIdFault } from '#core/csv.ts';
 import { parseDollars } from '#core/money.ts';
-import type { MembershipType } from '#core/product.ts';
-import { mintLink } from '../server/joining/links/mintLink.ts';
-import { previewLink, previewSale } from '../server/joining/links/previewLink.ts';
+import { MOST_DAYS, planLinks } from '../server/joining/links/planLinks.ts';
+import { previewLink } from '../server/joining/links/previewLink.ts';
 import { isPictureName, pictureOf } from '../server/joining/links/qrPicture.ts';
-import { type Recipient, recipientsOf } from '../server/joining/links/recipients.ts';
+import type { Recipient } from '../server/joining/links/recipients.ts';
 import { revokePass } from '../server/joining/pass/revoke.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { fileFaultOf } from '../server/platform/fileFault.ts';
@@ -14,8 +13,6 @@ import type { LinkTarget } from '../server/session/links.ts';
 import { command, Misuse, noJoin } from './command.ts';
 import { minute, print, printAll, printCsvLine, warn } from './print.ts';
 
-/** The maximum of `--days`. Numbers of days in a society's file have the same maximum. */
-const MOST_DAYS = 36_500;
 /** How many rows of a file are looked up together: HubSpot's largest batch. */
 const BATCH = 100;
 
@@ -42,22 +39,8 @@ export const linkCommands = [
       if (qr !== undefined && isFile) throw new Misuse('--qr is for a single link, not for a file.');
       if (qr !== undefined && !isPictureName(qr))
         throw new Misuse(`--qr writes a file that ends with .svg or .png, not "${qr}".`);
-      const sale = kind === 'checkout' ? previewSale(deps.society, parameters) : null;
-      if (sale && (!sale.isGood || sale.isUpgradeRetired)) {
-        const why = sale.isGood ? 'its upgrade is retired' : 'it could sell nothing';
-        throw new Failed([`No link is signed, since ${why}:`, ...sale.lines].join('\n'));
-      }
-      const expires = new Date(deps.now().getTime() + Number(days) * 86_400_000);
-      const does = { init: 'starts a join', resume: 'takes a resume', checkout: sale?.words }[kind];
-      // A join is one for a membership.
-      const sells: MembershipType | null =
-        { init: 'membership' as const, resume: null, checkout: sale?.type }[kind] ?? null;
-      const signing: Signing = {
-        lookUp: (contactIds) => recipientsOf(deps, contactIds, sells),
-        mint: (contactId) =>
-          mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires),
-        does: `${does}; expires ${minute(expires)}`,
-      };
+      const { does, expires, ...plan } = planLinks(deps, { kind, parameters, days: Number(days) });
+      const signing: Signing = { ...plan, does: `${does}; expires ${minute(expires)}` };
       return isFile ? signAll(subject, signing) : signOne(subject, signing, qr);
     },
   }),

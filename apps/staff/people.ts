@@ -1,25 +1,24 @@
 import { giveBack } from '#core/remedy.ts';
+import type { CorrectableField } from '#core/studentDetails.ts';
 import {
-  type CorrectableField,
   type Correction,
+  correctionSentences,
   correctPerson,
   previewCorrection,
 } from '../server/people/correctPerson.ts';
 import {
   keepApart,
   mergePersons,
-  type Named,
   previewMerge,
   previewUnmerge,
-  type Seen,
   unmergePersons,
 } from '../server/people/mergePersons.ts';
+import { BOTH_HOLD, called, seenSentence, toldSentence } from '../server/people/mergeSentences.ts';
 import { nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
-import { count } from '../server/people/privacy/counted.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { command, Misuse } from './command.ts';
-import { agree, print } from './print.ts';
+import { agree, print, printAll } from './print.ts';
 import { commandOf } from './sentences/remedies.ts';
 
 /** The options of `person correct`, by field. */
@@ -81,14 +80,10 @@ export const personCommands = [
       }
       const seen = await previewMerge(deps, ...ids);
       const { from, into, twice } = seen;
-      print(`Remains:    ${lineOf(into)}`);
-      print(`Is joined:  ${lineOf(from)}`);
-      if (into.contactId !== null)
-        print(`What was bought is written into contact ${into.contactId}, with name, address and email.`);
-      if (twice)
-        print(
-          `Both hold one, and pay for both until you give one back: ${commandOf(giveBack(twice.uuid, twice.types))}`,
-        );
+      print(`Remains:    ${seenSentence(into)}`);
+      print(`Is joined:  ${seenSentence(from)}`);
+      print(toldSentence({ into }));
+      if (twice) print(`${BOTH_HOLD}: ${commandOf(giveBack(twice.uuid, twice.types))}`);
       await agree('Join them?', 'joined', options);
       await mergePersons(deps, seen);
       print('They are one person. HubSpot is told within a minute.');
@@ -129,24 +124,8 @@ async function idOf(database: Database, named: string): Promise<number> {
   return id;
 }
 
-function tellCorrection({ fields, joins, confirmations }: Correction, resends: boolean): void {
-  for (const { field, from, to } of fields)
+function tellCorrection(correction: Correction, resends: boolean): void {
+  for (const { field, from, to } of correction.fields)
     print(optionOf[field], `${from || '(empty)'} → ${to || '(empty)'}`);
-  if (fields.some(({ field }) => field === 'personalEmail')) {
-    if (joins.length > 0) print('Links in letters that were mailed before end.');
-    print("Stripe's receipts went to the address of before, and stay so.");
-  }
-  if (resends)
-    print(`Sent again: ${confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`}.`);
-}
-
-const called = ({ name, email }: Named) => `${name ?? 'no name'}, ${email ?? 'no email'}`;
-
-function lineOf({ name, email, contactId, joins, held }: Seen): string {
-  return [
-    called({ name, email }),
-    contactId === null ? 'no contact in HubSpot' : `contact ${contactId}`,
-    count(joins.length, 'join'),
-    ...held.map(({ uuid, type }) => `holds a ${type.replace('_', ' ')} by ${uuid}`),
-  ].join(', ');
+  printAll(correctionSentences(correction, { resends }));
 }

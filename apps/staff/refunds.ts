@@ -1,19 +1,21 @@
-import { possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import { notToldOfErased } from '#core/noticeSentence.ts';
 import { isMembershipLine } from '#core/orderLine.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { erasedJoins } from '../server/books/erasedJoins.ts';
 import { refundPaid } from '../server/books/refundPaid.ts';
-import { refundablePart, refundPayment } from '../server/books/refundPayment.ts';
+import { type RefundablePart, refundablePart, refundPayment } from '../server/books/refundPayment.ts';
 import type { Deps } from '../server/deps.ts';
 import { isIntentId } from '../server/paying/namedOrder.ts';
-import { readAssignable, sayWhatFor } from '../server/paying/refunds/assignRefund.ts';
-import type { JoinRefund } from '../server/paying/refunds/refundJoin.ts';
+import {
+  choicesOf,
+  elsewhereSentence,
+  FOR_NOTHING,
+  readAssignable,
+  sayWhatFor,
+} from '../server/paying/refunds/assignRefund.ts';
+import { type JoinRefund, orStaysDue } from '../server/paying/refunds/refundJoin.ts';
 import { planLines, previewLines, totalLine } from '../server/paying/refunds/refundLines.ts';
-import { Failed } from '../server/platform/failed.ts';
-import { Refusal } from '../server/platform/http/refusal.ts';
-import { NotAtStripe } from '../server/providers/stripe/failures.ts';
 import { command, Misuse } from './command.ts';
 import { agree, day, print, printAll } from './print.ts';
 import { joinName } from './sentences/notices.ts';
@@ -74,34 +76,25 @@ export const refundCommands = [
         upgrade,
         items: items === undefined || items === 'all' ? (items ?? 'none') : items.split(',').map(Number),
       };
-      try {
-        return await (isPayment
-          ? refundOnePayment(deps, subject, asking)
-          : refundJoin(deps, subject, wish, asking));
-      } catch (error) {
-        // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
-        if (!(error instanceof Refusal) || error instanceof NotAtStripe) throw error;
-        throw new Failed(
-          'Stripe does not answer. What was decided and is not made yet stays due, and is tried again.',
-          { do: 'reconcile' },
-        );
-      }
+      return orStaysDue(
+        isPayment ? refundOnePayment(deps, subject, asking) : refundJoin(deps, subject, wish, asking),
+      );
     },
   }),
 ];
 
 async function refundOnePayment(deps: Deps, intentId: string, asking: Asking): Promise<boolean> {
-  let seenCents: number | undefined;
+  let seen: RefundablePart | undefined;
   const allBack = `All of ${intentId} has already gone back.`;
   if (!asking.yes) {
-    const { cents, preview } = await refundablePart(deps, intentId);
+    const { cents, dueCents, preview } = await refundablePart(deps, intentId);
     if (cents > 0) printAll(previewLines(preview, day));
     print(cents > 0 ? `${displayPrice(cents)} of ${intentId} would go back.` : allBack);
     if (cents === 0) return true;
     await agree('Give it back?', 'refunded', asking);
-    seenCents = cents;
+    seen = { cents, dueCents };
   }
-  const { cents, notes, refused } = await refundPayment(deps, intentId, seenCents);
+  const { cents, notes, refused } = await refundPayment(deps, intentId, seen);
   printAll([...notes, ...refused]);
   if (cents > 0) print(`${displayPrice(cents)} of ${intentId} goes back.`);
   else if (notes.length + refused.length === 0) print(allBack);
@@ -123,27 +116,11 @@ async function tellErased({ database }: Deps, subject: string): Promise<void> {
 }
 
 /** Prints what a refund made outside Induct may have been for, with the commands that say so. */
-function tellAssignable({
-  uuid,
-  amountCents,
-  isDispute,
-  order,
-}: Awaited<ReturnType<typeof readAssignable>>): void {
-  print(
-    `${displayPrice(amountCents)} of ${order.intentId} was ${isDispute ? 'lost by a dispute' : 'refunded outside Induct'}. It may have been for:`,
-  );
-  for (const parts of possibleAssignments(order, { uuid, amountCents })) {
-    const lines = parts.map(({ line }) => order.lines[line]!);
-    const names = lines.map(({ name, priceCents }, at) => {
-      const backCents = priceCents - parts[at]!.cents;
-      return `${name}  ${displayPrice(priceCents)}${backCents > 0 ? `, ${displayPrice(backCents)} refunded` : ''}`;
-    });
-    printAll([`  ${names.join(' and ')}`, `    ${assignCommand(uuid, lines)}`]);
-  }
-  printAll([
-    '  nothing that was bought: everybody keeps what they have',
-    `    ${assignCommand(uuid, 'none')}`,
-  ]);
+function tellAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>): void {
+  print(`${elsewhereSentence(assignable)} It may have been for:`);
+  for (const { names, lines } of choicesOf(assignable))
+    printAll([`  ${names}`, `    ${assignCommand(assignable.uuid, lines)}`]);
+  printAll([`  ${FOR_NOTHING}`, `    ${assignCommand(assignable.uuid, 'none')}`]);
 }
 
 /**

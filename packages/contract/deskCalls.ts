@@ -4,7 +4,7 @@ import type { StaffRole } from '#core/staff.ts';
  * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
  * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
  * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded, and the
- * body of a `raw` call is a CSV file. The calls whose shapes are `action` are shown before they are done.
+ * body of a `raw` call is a file. The calls whose shapes are `action` are shown before they are done.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -72,6 +72,32 @@ export const deskCalls = {
   reopenTranscripts: { method: 'POST', path: '/api/desk/people/{id}/reopen', role: 'staff' },
   rejectFinally: { method: 'POST', path: '/api/desk/people/{id}/reject-finally', role: 'finance' },
   openDocument: { method: 'GET', path: '/api/desk/documents/{id}/bytes', role: 'staff', file: true },
+  getCorrectable: { method: 'GET', path: '/api/desk/people/{id}/correct', role: 'staff' },
+  correctPerson: { method: 'POST', path: '/api/desk/people/{id}/correct', role: 'staff' },
+  addNote: { method: 'POST', path: '/api/desk/people/{id}/notes', role: 'staff' },
+  removeNote: { method: 'POST', path: '/api/desk/notes/{id}/remove', role: 'staff' },
+  refundJoin: { method: 'POST', path: '/api/desk/people/{id}/refund', role: 'finance' },
+  refundPayment: { method: 'POST', path: '/api/desk/payments/{id}/refund', role: 'finance' },
+  getAssignments: { method: 'GET', path: '/api/desk/refunds/{id}/assignments', role: 'finance' },
+  assignRefund: { method: 'POST', path: '/api/desk/refunds/{id}/assign', role: 'finance' },
+  settleJoin: { method: 'POST', path: '/api/desk/people/{id}/settle', role: 'finance' },
+  sendLetter: { method: 'POST', path: '/api/desk/people/{id}/letters', role: 'staff' },
+  sendJoinLink: { method: 'POST', path: '/api/desk/people/{id}/links/send', role: 'staff' },
+  stopReminders: { method: 'POST', path: '/api/desk/people/{id}/reminders/stop', role: 'staff' },
+  endLinks: { method: 'POST', path: '/api/desk/people/{id}/links/end', role: 'staff' },
+  getLinkProducts: { method: 'GET', path: '/api/desk/products', role: 'staff' },
+  makeLink: { method: 'POST', path: '/api/desk/people/{id}/link', role: 'staff' },
+  getCertificate: {
+    method: 'GET',
+    path: '/api/desk/people/{id}/certificate.pdf',
+    role: 'staff',
+    file: true,
+  },
+  addTranscript: { method: 'POST', path: '/api/desk/people/{id}/documents', role: 'staff', raw: true },
+  retryAtHubspot: { method: 'POST', path: '/api/desk/hubspot/retry', role: 'staff' },
+  joinPersons: { method: 'POST', path: '/api/desk/people/{id}/join', role: 'staff' },
+  keepApart: { method: 'POST', path: '/api/desk/people/{id}/keep-apart', role: 'staff' },
+  linkContact: { method: 'POST', path: '/api/desk/people/{id}/hubspot/link', role: 'staff' },
   getLetter: { method: 'GET', path: '/api/desk/letters/{id}', role: 'staff' },
 } as const satisfies Record<
   string,

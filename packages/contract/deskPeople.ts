@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
-import { cents, personId, personParams, shownAs, time } from './deskShapes.ts';
+import { productTypes } from '#core/product.ts';
+import { cents, offered, personId, personParams, refundId, shownAs, time } from './deskShapes.ts';
 
 const foundPerson = z.object({
   id: personId,
@@ -14,7 +15,13 @@ const foundPerson = z.object({
   memberNumber: z.string().nullable(),
 });
 
-const line = z.object({ name: z.string(), priceCents: cents, refundedCents: cents });
+const line = z.object({
+  productId: z.int(),
+  type: z.enum(productTypes),
+  name: z.string(),
+  priceCents: cents,
+  refundedCents: cents,
+});
 const payment = z.object({
   /** Stripe's id of the intent. */
   intent: z.string(),
@@ -31,6 +38,9 @@ const payment = z.object({
   lines: z.array(line),
   refunds: z.array(
     z.object({
+      id: refundId,
+      /** Whether it was made outside Induct, so that staff may say what it was for. */
+      isElsewhere: z.boolean(),
       amountCents: cents,
       /** In words: why the money goes back. */
       why: z.string(),
@@ -62,7 +72,7 @@ const person = z.object({
   contactId: z.string().nullable(),
   /** In one sentence: whether they are a member, and since when or why not. */
   standing: z.string(),
-  problems: z.array(z.string()),
+  problems: z.array(z.object({ text: z.string(), ...offered })),
   /** What is known of the person, as rows of a table: those fields that are not blank. */
   details: z.array(z.object({ label: z.string(), value: z.string() })),
   codes: z.array(z.object({ code: z.string(), isUsed: z.boolean() })),
@@ -70,7 +80,15 @@ const person = z.object({
   /** Others who are likely the same. */
   others: z.array(z.object({ id: personId, name: z.string().nullable(), email: z.string().nullable() })),
   story: z.array(
-    z.object({ at: time, text: z.string(), by: z.string(), isStaff: z.boolean(), join: z.int().nullable() }),
+    z.object({
+      at: time,
+      text: z.string(),
+      by: z.string(),
+      isStaff: z.boolean(),
+      join: z.int().nullable(),
+      /** The id of a note, which can be removed. */
+      note: z.int().nullable(),
+    }),
   ),
   letters: z.array(
     z.object({

@@ -1,9 +1,12 @@
 import type { z } from 'zod';
 import type { DeskCallName } from './deskCalls.ts';
 import { invitationSchemas } from './deskInvitations.ts';
+import { letterSchemas } from './deskLetters.ts';
 import { numbersSchemas } from './deskNumbers.ts';
 import { parcelSchemas } from './deskParcels.ts';
 import { peopleSchemas } from './deskPeople.ts';
+import { personSchemas } from './deskPerson.ts';
+import { refundSchemas } from './deskRefunds.ts';
 import type { done, shown } from './deskShapes.ts';
 import { signInSchemas } from './deskSignIn.ts';
 import { staffSchemas } from './deskStaff.ts';
@@ -23,6 +26,9 @@ export const deskSchemas = {
   ...staffSchemas,
   ...numbersSchemas,
   ...transcriptSchemas,
+  ...personSchemas,
+  ...refundSchemas,
+  ...letterSchemas,
 } as const satisfies Record<
   DeskCallName,
   { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; data: z.ZodType }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { staffRoles } from '#core/staff.ts';
 import { failure } from './schemas.ts';
 
 /** The shapes that calls of several pages of the desk have. */
@@ -7,12 +8,22 @@ export const time = z.iso.datetime();
 export const cents = z.int();
 /** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
 export const personId = z.int().positive();
+/** Which join of a person: the oldest is 1. */
+export const joinNumber = z.int().min(1).max(10_000);
+/** The uuid of a refund. One that was made outside Induct has no random uuid. */
+export const refundId = z.guid();
 /** A number in an address. */
 export const number = z.string().regex(/^[1-9]\d{0,15}$/);
 /** How browsers show a document; null if they cannot, as of Word. */
 export const shownAs = z.enum(['pdf', 'picture']).nullable();
 /** The path parameter of a call about one person. */
 export const personParams = z.object({ id: number });
+
+/** What the desk offers to mend something: links, each for a least role, and a sentence where no page of the desk does it. */
+export const offered = {
+  offers: z.array(z.object({ name: z.string(), path: z.string(), role: z.enum(staffRoles) })),
+  advice: z.string().nullable(),
+};
 
 /**
  * What an action would do, in sentences, with the words of the button that does it, and a hash of both: whoever presses the button

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { action, number, personId, time } from './deskShapes.ts';
+import { action, number, offered, personId, time } from './deskShapes.ts';
 
 /** What is to be done, as Today lists it. */
 export const queueNames = [
@@ -18,6 +18,7 @@ const notice = z.object({
   count: z.int(),
   since: time,
   last: time,
+  ...offered,
 });
 const today = z.object({
   /** All of {@link queueNames}, in their order, with since when the oldest waits. The first three count up to 1,000. */

@@ -33,3 +33,6 @@ export const UNDO_SECONDS = 60;
 
 /** For this many days after staff have reminded a member of an overdue proof, they are not reminded again. */
 export const REMIND_AGAIN_DAYS = 7;
+
+/** The most characters of what staff note of somebody. */
+export const NOTE_MAX_LENGTH = 2_000;

@@ -86,6 +86,7 @@ export interface StoryLine {
   /** Who caused the step, in words: "Stripe", "staff (NAME)" and so on. */
   by: string;
   isStaff: boolean;
+  step: StoryStep;
 }
 
 /**
@@ -102,7 +103,7 @@ export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
     const before = order;
     if (step === 'order_changed') order = detail?.lines ?? [];
     const text = step === 'order_changed' ? changeOf(before, order) : sentenceOf(step, detail ?? {}, cause);
-    return { at, text, by: byWhom(cause, actor), isStaff: cause === 'staff' };
+    return { at, text, by: byWhom(cause, actor), isStaff: cause === 'staff', step };
   });
 }
 

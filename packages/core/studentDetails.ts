@@ -37,6 +37,22 @@ export const studentDetailsFields: readonly StudentDetailsField[] = [...textFiel
 /** All submitted fields, in the order of the screen and of its error summary. */
 export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
 
+/** The fields that can be corrected once they were submitted. */
+export const correctable = [
+  'firstName',
+  'middleName',
+  'lastName',
+  'personalEmail',
+  'schoolEmail',
+  'country',
+  'address1',
+  'address2',
+  'city',
+  'state',
+  'zipcode',
+] as const satisfies readonly StudentDetailsField[];
+export type CorrectableField = (typeof correctable)[number];
+
 /** Details with all fields empty. */
 export const noDetails = {
   ...Object.fromEntries(textFields.map((field) => [field, ''])),
@@ -82,7 +98,16 @@ export const fieldNames: Record<(typeof textFields)[number], string> = {
   highSchoolGraduationYear: 'Graduation Year',
   highSchoolGpa: 'High School GPA',
 };
-const optional: readonly StudentDetailsField[] = ['middleName', 'schoolEmail', 'address2'];
+/** The labels of these fields on forms. */
+export const fieldLabels: Record<(typeof textFields)[number], string> = {
+  ...fieldNames,
+  address1: 'Address line 1',
+  address2: 'Address line 2',
+  highSchoolName: 'High school name',
+  highSchoolGraduationYear: 'Graduation year',
+  highSchoolGpa: 'High school GPA',
+};
+export const optionalFields: readonly StudentDetailsField[] = ['middleName', 'schoolEmail', 'address2'];
 const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 /** The current year and the next nine (specification, section 2). */
@@ -138,7 +163,7 @@ function fieldError(
   if (value.length > FIELD_MAX_LENGTH)
     return `${fieldNames[field]} must be ${FIELD_MAX_LENGTH} characters or fewer.`;
   if (field === 'state') return stateError(value, details.country, context);
-  if (value === '') return optional.includes(field) ? undefined : required;
+  if (value === '') return optionalFields.includes(field) ? undefined : required;
   switch (field) {
     case 'country':
       return context.country(value) ? undefined : required;

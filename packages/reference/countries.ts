@@ -22,3 +22,13 @@ const findByOtherName = otherNameFinder(countries);
 export function findCountry(text: string): Country | undefined {
   return findListed(text) ?? findByOtherName(text);
 }
+
+/** Returns what the rules of Student Details need of a country, by its full name; undefined if it does not exist. */
+export function countryRule(
+  name: string,
+): { hasSubdivisions: boolean; subdivisions: readonly string[] } | undefined {
+  const found = findCountry(name);
+  if (found?.name !== name) return undefined;
+  const subdivisions = found.subdivisions.map((subdivision) => subdivision.name);
+  return { hasSubdivisions: subdivisions.length > 0, subdivisions };
+}

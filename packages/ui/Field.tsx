@@ -82,6 +82,28 @@ export function TextField({
   );
 }
 
+/** A field for a text of several lines. */
+export function TextArea({
+  id,
+  label,
+  optional = false,
+  hint,
+  error,
+  ...rest
+}: FieldProps & ComponentProps<'textarea'>) {
+  const common = { id, label, optional, hint, error };
+  return (
+    <FieldFrame {...common}>
+      <textarea
+        rows={3}
+        {...rest}
+        {...fieldAttributes(common)}
+        className={`${styles.input} ${styles.area}`}
+      />
+    </FieldFrame>
+  );
+}
+
 export function Checkbox({ id, label, hint, error, ...rest }: FieldProps & ComponentProps<'input'>) {
   return (
     <div>

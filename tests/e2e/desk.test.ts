@@ -266,6 +266,7 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
     `${person}/letters`,
     `${person}/documents`,
     `${person}/hubspot`,
+    `${person}/correct`,
     '/parcels',
     '/parcels/held',
     '/parcels/sent',

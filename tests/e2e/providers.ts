@@ -49,8 +49,12 @@ export function stripe({ url }: { url: string }) {
       const { payment_method } = await ask<Intent>('GET', `/v1/payment_intents/${intent}`);
       await control(url, 'POST', `payment_methods/${payment_method}`, { declines });
     },
-    /** Refunds a whole payment, as staff do in the provider's dashboard. */
-    refund: (intent: string) => ask<{ id: string }>('POST', '/v1/refunds', { payment_intent: intent }),
+    /** Refunds a payment, all of it by default, as staff do in the provider's dashboard. `amount` is in cents. */
+    refund: (intent: string, amount?: number) =>
+      ask<{ id: string }>('POST', '/v1/refunds', {
+        payment_intent: intent,
+        ...(amount !== undefined && { amount: String(amount) }),
+      }),
     /** Confirms an intent with one of the provider's test cards, as the page's card form does. */
     confirm: (id: string, card: string, returnUrl: string) => confirmCard(url, id, returnUrl, card),
   };

@@ -15,6 +15,8 @@ export interface DeskAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
   data: any;
   message: string | undefined;
+  /** By field, what is wrong with it. */
+  errors: Record<string, string> | undefined;
   /** What an action shows instead, if it has changed. */
   shown: Shown | undefined;
 }
@@ -26,8 +28,9 @@ export interface DeskBrowser {
     options?: {
       params?: Record<string, string>;
       query?: Record<string, string>;
-      body?: object;
-      /** The body of a `raw` call. */
+      /** Bytes are sent as they are. */
+      body?: object | Uint8Array;
+      /** The body of a call that takes a CSV file. */
       csv?: string;
       headers?: Record<string, string>;
     },
@@ -87,6 +90,8 @@ function browserAt(url: string): DeskBrowser {
     },
     async call(name, { params = {}, query, body, csv, headers = {} } = {}) {
       const { method } = deskCalls[name];
+      const isBytes = body instanceof Uint8Array;
+      const type = isBytes ? 'application/octet-stream' : csv === undefined ? 'application/json' : 'text/csv';
       const response = await fetch(url + addressOf(name, params, query), {
         method,
         headers: {
@@ -94,11 +99,13 @@ function browserAt(url: string): DeskBrowser {
           ...(method === 'POST' && {
             origin: url,
             'sec-fetch-site': 'same-origin',
-            'content-type': csv === undefined ? 'application/json' : 'text/csv',
+            'content-type': type,
           }),
           ...headers,
         },
-        ...(method === 'POST' && { body: csv ?? JSON.stringify(body ?? {}) }),
+        ...(method === 'POST' && {
+          body: isBytes ? new Uint8Array(body) : (csv ?? JSON.stringify(body ?? {})),
+        }),
       });
       const [given] = response.headers.getSetCookie();
       if (given) cookie = given.split(';')[0]!;
@@ -108,6 +115,7 @@ function browserAt(url: string): DeskBrowser {
       const answer = (isFile ? { data: await fileOf() } : await response.json()) as {
         data?: unknown;
         message?: string;
+        errors?: Record<string, string>;
         shown?: Shown;
       };
       if (!isFile) (response.ok ? success(deskSchemas[name].data) : changedFailure).parse(answer);
@@ -116,6 +124,7 @@ function browserAt(url: string): DeskBrowser {
         headers: response.headers,
         data: answer.data,
         message: answer.message,
+        errors: answer.errors,
         shown: answer.shown,
       };
     },

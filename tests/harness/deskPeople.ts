@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import type { DeskData } from '#contract/deskSchemas.ts';
+import type { DeskBrowser } from './desk.ts';
 import { newOrder } from './steps.ts';
 import type { TestServer } from './testServer.ts';
 
@@ -30,5 +33,12 @@ export function deskPeopleOn(server: TestServer) {
     return { client, uuid, person };
   }
 
-  return { idOf, somebody, orderedPin };
+  /** Returns what the desk's browser is shown of a person. */
+  async function personAt(browser: DeskBrowser, id: number): Promise<DeskData<'getPerson'>> {
+    const { data, status, message } = await browser.call('getPerson', { params: { id: String(id) } });
+    assert.equal(status, 200, message!);
+    return data;
+  }
+
+  return { idOf, somebody, orderedPin, personAt };
 }

@@ -8,6 +8,7 @@ import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { Passkeys } from '../screens/passkeys/Passkeys.tsx';
 import { People } from '../screens/people/People.tsx';
 import { searchPeople } from '../screens/people/searchPeople.ts';
+import { loadCorrectable } from '../screens/person/correct/loadCorrectable.ts';
 import { Documents } from '../screens/person/Documents.tsx';
 import { Hubspot } from '../screens/person/Hubspot.tsx';
 import { Letters } from '../screens/person/Letters.tsx';
@@ -62,6 +63,12 @@ const routes: RouteObject[] = [
               { path: 'letters', Component: Letters },
               { path: 'documents', Component: Documents },
               { path: 'hubspot', Component: Hubspot },
+              {
+                path: 'correct',
+                loader: loadCorrectable,
+                // It comes with all countries.
+                lazy: () => import('../screens/person/correct/Correct.tsx'),
+              },
             ],
           },
           { path: '/invitations', lazy: async () => (await invitations()).list },

@@ -31,6 +31,7 @@ export function ActionDialog<Name extends DeskActionName>({
   toast,
   onDone,
   onClose,
+  staysOpen = false,
 }: {
   /** Null: something is to be chosen first. */
   asked: Asked<Name> | null;
@@ -43,6 +44,8 @@ export function ActionDialog<Name extends DeskActionName>({
   /** More of the toast than its title and what became of the action. */
   toast?: Pick<ToastMessage, 'action' | 'shownMs'>;
   onDone?: (data: DeskDone<Name>) => void;
+  /** Whether something else takes the dialog's place once it is done, in `onDone`. */
+  staysOpen?: boolean;
   onClose: () => void;
 }) {
   const { revalidate } = useRevalidator();
@@ -64,9 +67,9 @@ export function ActionDialog<Name extends DeskActionName>({
     setMet(null);
     try {
       const data = await doAction(asked, shown);
-      void showToast({ kind: 'success', title: done, text: data.lines.join(' '), ...toast });
+      if (!staysOpen) void showToast({ kind: 'success', title: done, text: data.lines.join(' '), ...toast });
       onDone?.(data);
-      onClose();
+      if (!staysOpen) onClose();
       await revalidate();
     } catch (error) {
       setBusy(false);
@@ -82,7 +85,7 @@ export function ActionDialog<Name extends DeskActionName>({
     <Dialog wide title={title} onClose={onClose}>
       <Stack>
         {said !== null && <Alert isAnswer>{said}</Alert>}
-        {children}
+        <div className={styles.fields}>{children}</div>
         {shown ? (
           <ul className={styles.lines} aria-live="polite">
             {shown.lines.map((line) => (

@@ -4,12 +4,12 @@ import type { DeskData } from '#contract/deskSchemas.ts';
 import { isSignedOut, lastMe } from './me.ts';
 import { signInAgain } from './signInAgain.ts';
 
-/** Makes a call. Throws `ApiError` for a failure, `Unsent` without an answer. */
+/** Makes a call as {@link orSignInAgain} does. Throws `ApiError` for a failure, `Unsent` without an answer. */
 export function call<Name extends DeskCallName>(
   name: Name,
   ...options: DeskArguments<Name>
 ): Promise<DeskData<Name>> {
-  return signedIn(() => callDesk(name, ...options));
+  return orSignInAgain(() => callDesk(name, ...options));
 }
 
 /** Takes a file. Throws as {@link call} does. */
@@ -17,15 +17,18 @@ export function takeFile<Name extends DeskFileName>(
   name: Name,
   ...options: DeskArguments<Name>
 ): Promise<ArrayBuffer> {
-  return signedIn(() => takeDeskFile(name, ...options));
+  return orSignInAgain(() => takeDeskFile(name, ...options));
 }
 
-/** If the session has ended meanwhile, asks to sign in again and then asks once more, so that nobody loses their place. */
-async function signedIn<T>(ask: () => Promise<T>): Promise<T> {
+/**
+ * Makes a call. If the session has ended meanwhile, asks to sign in again and then makes it once more, so that nobody loses their
+ * place.
+ */
+export async function orSignInAgain<T>(make: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await make();
   } catch (error) {
     if (!isSignedOut(error) || (await lastMe()) === null || !(await signInAgain.ask())) throw error;
-    return ask();
+    return make();
   }
 }

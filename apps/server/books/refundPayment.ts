@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
+import { disputedSentence, type GivenBack, goneCents, leftCents, restOf } from '#core/refunds.ts';
 import { confirmPayment, NotConfirmable, NotInDatabase } from '../paying/confirmPayment.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
 import { recordSuccess } from '../paying/paymentRow.ts';
@@ -8,6 +8,7 @@ import { followPayment, lockSession, recount } from '../paying/refunds/followPay
 import {
   type Given,
   giveBack,
+  nothingGiven,
   promiseRefund,
   promiseReturn,
   watchRefunds,
@@ -31,6 +32,12 @@ async function receivedPayment(deps: Deps, intentId: string) {
   return { intent, named };
 }
 
+/** How many cents of a payment can go back, and how many of them are decided already and due. */
+export interface RefundablePart {
+  cents: number;
+  dueCents: number;
+}
+
 /**
  * Returns how many cents of a payment {@link refundPayment} would refund, and what that would do: all that Stripe has received and has neither refunded
  * nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In particular, it does not confirm the payment,
@@ -39,7 +46,7 @@ async function receivedPayment(deps: Deps, intentId: string) {
 export async function refundablePart(
   deps: Deps,
   intentId: string,
-): Promise<{ cents: number; preview: RefundPreview }> {
+): Promise<RefundablePart & { preview: RefundPreview }> {
   const { intent } = await receivedPayment(deps, intentId);
   const [order] = await paidOrders(deps, deps.database, [intentId]);
   const lost = (order?.refunds ?? []).filter(({ isDispute }) => isDispute);
@@ -49,18 +56,29 @@ export async function refundablePart(
   const orders = order ? [order] : [];
   const lines = order?.status === 'succeeded' ? restOf(order) : [];
   const refunds = cents > 0 ? [{ intentId, amountCents: cents, lines }] : [];
-  return { cents, preview: await previewRefund(deps, deps.database, orders, { refunds }) };
+  return {
+    cents,
+    dueCents: dueCents(order?.refunds),
+    preview: await previewRefund(deps, deps.database, orders, { refunds }),
+  };
+}
+
+function dueCents(refunds: readonly GivenBack[] = []): number {
+  return goneCents(refunds.filter(({ status }) => status === 'due'));
 }
 
 /**
- * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `seenCents`, what
- * {@link refundablePart} has returned before, refunds nothing if that has changed.
+ * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `seen`, what
+ * {@link refundablePart} has returned before, refunds nothing if that has changed, as by somebody who refunds it at the same time.
  */
-export async function refundPayment(deps: Deps, intentId: string, seenCents?: number): Promise<Given> {
-  if (seenCents !== undefined && (await refundablePart(deps, intentId)).cents !== seenCents)
+export async function refundPayment(deps: Deps, intentId: string, seen?: RefundablePart): Promise<Given> {
+  const mustBeSeen = (now: RefundablePart) => {
+    if (!seen || (now.cents === seen.cents && now.dueCents === seen.dueCents)) return;
     throw new NotRefundable(
       'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
     );
+  };
+  if (seen) mustBeSeen(await refundablePart(deps, intentId));
   const { intent, named } = await receivedPayment(deps, intentId);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
@@ -80,7 +98,7 @@ export async function refundPayment(deps: Deps, intentId: string, seenCents?: nu
     if (rows.length === 0) {
       const cents = intent.amountReceivedCents - backBefore;
       if (cents > 0) await refundUnknown(deps, intentId, cents);
-      return { cents, notes: [], refused: [] };
+      return { ...nothingGiven(), cents, madeCents: cents };
     }
     await transaction(deps, (trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
@@ -90,6 +108,7 @@ export async function refundPayment(deps: Deps, intentId: string, seenCents?: nu
     const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
+    mustBeSeen({ cents: left + dueCents(refunds), dueCents: dueCents(refunds) });
     if (left === 0) return;
     if (order?.dispute) throw new NotRefundable(disputedSentence(order));
     const promised = { intentId, amountCents: left };

@@ -117,6 +117,25 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
   return notes;
 }
 
+/** Returns each payment of a join as it is here and at Stripe (null: Stripe does not know it), in the order of {@link settleJoin}. */
+export async function previewSettlement(
+  deps: Deps,
+  uuid: string,
+): Promise<{ intentId: string; cents: number; here: PaymentTable['status']; atStripe: string | null }[]> {
+  const { rows } = await sql<{ intentId: string; cents: number; here: PaymentTable['status'] }>`
+    select intent_id as "intentId", amount_cents as cents, status as here from payment where session_uuid::text = ${uuid}
+    order by kind, attempt`.execute(deps.database);
+  const seen = [];
+  for (const row of rows) {
+    const intent = await deps.payments.retrieveIntent(row.intentId).catch((error: unknown) => {
+      if (error instanceof NotAtStripe) return null;
+      throw error;
+    });
+    seen.push({ ...row, atStripe: intent?.status ?? null });
+  }
+  return seen;
+}
+
 /** A payment that could not be made again after a restore. */
 export interface NotMade {
   intentId: string;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
-import { deliveriesOf } from './deliveries.ts';
+import { deliveriesOf, tellersOf } from './deliveries.ts';
 import type { Deps } from './deps.ts';
 import { tokensNow } from './hubspot/budget.ts';
 
@@ -58,18 +58,33 @@ export async function refusedByHubspot(database: Database, most: number): Promis
   return rows.map(({ who, what, reason }) => ({ who, what, reason }));
 }
 
-/** Sends again a join, with what HubSpot refused of it, or all that it refused. Returns how many joins and documents that are. */
-export async function sendRefusedAgain(database: Database, which: 'all' | string): Promise<number> {
+/** What HubSpot is to be told again: all that it refused, or what is of a join or of persons. */
+export type Again = 'all' | { join: string } | { persons: readonly number[] };
+
+/**
+ * Sends again what HubSpot refused; of a join or of persons all that it is told, too. Returns how many persons and documents that are.
+ */
+export async function sendAgainToHubspot(database: Database, which: Again): Promise<number> {
+  const isAll = which === 'all';
+  const joins = isAll
+    ? sql`(select null::uuid where false)`
+    : 'join' in which
+      ? sql`(select uuid from join_session where uuid::text = ${which.join})`
+      : sql`(select uuid from join_session where person_id = any(${which.persons}::bigint[]))`;
+  const tellers =
+    !isAll && 'persons' in which
+      ? tellersOf(sql`(select unnest(${which.persons}::bigint[]))`)
+      : deliveriesOf(joins);
+  const resumes = !isAll && 'persons' in which ? which.persons : [];
   const { rows } = await sql`
     with documents as (
       update document set crm_refusal = null, crm_next_try_at = now()
-      where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
-    ), joins as (
+      where crm_refusal is not null and (${isAll} or session_uuid in ${joins} or person_id = any(${resumes}::bigint[])) returning id
+    ), told as (
       update crm_delivery set refusal = null, tries = 0, due_at = now(), due_since = coalesce(due_since, now())
-      where case when ${which} = 'all' then refusal is not null
-        else person_id in ${deliveriesOf(sql`(select uuid from join_session where uuid::text = ${which})`)} end
+      where case when ${isAll} then refusal is not null else person_id in ${tellers} end
       returning person_id
     )
-    select from joins union all select from documents`.execute(database);
+    select from told union all select from documents`.execute(database);
   return rows.length;
 }

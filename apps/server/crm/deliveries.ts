@@ -104,7 +104,7 @@ export function deliveriesOf(joins: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** SQL for a subquery of the ids of the persons of whom HubSpot is told for persons (SQL for a subquery of ids). */
-function tellersOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
+export function tellersOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select coalesce(teller.id, own.id) from person own left join person teller on ${isTeller('teller', 'own')}
     where own.id in ${persons})`;

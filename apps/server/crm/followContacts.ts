@@ -136,6 +136,11 @@ async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<v
       update person set deleted_at = now(), profile = '{}', email = null, is_member = false,
         words = case when details is null then '' else words end, likeness = case when details is null then null else likeness end
       where contact_id = ${gone} and ${isThere}`.execute(trx);
+    await sql`
+      delete from person_note using person
+      where person.id = person_id and contact_id = ${gone} and deleted_at is not null and details is null`.execute(
+      trx,
+    );
     await hubspotIsToHear(trx, sql`(select unnest(${holderIds}::bigint[]))`);
   });
 }

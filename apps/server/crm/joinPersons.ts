@@ -24,9 +24,11 @@ export interface Moved {
   joins: string[];
   invitations: string[];
   documents: string[];
+  /** Missing in merges that a former version made. */
+  notes?: string[];
 }
 
-/** Moves joins, memberships, invitations and documents of a person to another one: all of them, or those of `only`. */
+/** Moves joins, memberships, invitations, documents and notes of a person to another one: all of them, or those of `only`. */
 export async function moveRows(
   trx: Kysely<Tables>,
   { from, into }: { from: number; into: number },
@@ -36,6 +38,7 @@ export async function moveRows(
     ['join_session', 'uuid', only.joins],
     ['invitation', 'code', only.invitations],
     ['document', 'id', only.documents],
+    ['person_note', 'id', only.notes],
   ] as const)
     await sql`
       update ${sql.table(table)} set person_id = ${into}

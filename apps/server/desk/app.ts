@@ -4,15 +4,22 @@ import { newServer } from '../platform/http/newServer.ts';
 import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
+import { correctRoutes } from './correctRoutes.ts';
 import { decisionRoutes } from './decisionRoutes.ts';
 import type { Deps } from './deps.ts';
+import { fileRoutes } from './fileRoutes.ts';
+import { hubspotRoutes } from './hubspotRoutes.ts';
 import { importRoutes, NO_IMPORT } from './importRoutes.ts';
 import { invitationRoutes } from './invitationRoutes.ts';
+import { letterRoutes } from './letterRoutes.ts';
+import { NO_NOTE, noteRoutes } from './noteRoutes.ts';
 import { numbersRoutes } from './numbersRoutes.ts';
 import { servePages } from './pages.ts';
 import { parcelRoutes } from './parcelRoutes.ts';
-import { NO_LETTER, NOBODY, peopleRoutes } from './peopleRoutes.ts';
+import { NO_LETTER, peopleRoutes } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
 import { providerRoutes } from './providerRoutes.ts';
+import { NO_PAYMENT, NO_REFUND, refundRoutes } from './refundRoutes.ts';
 import { signInRoutes } from './signInRoutes.ts';
 import { NO_STAFF } from './staff.ts';
 import { staffRoutes } from './staffRoutes.ts';
@@ -28,6 +35,9 @@ const unknownAt: Record<string, string> = {
   notices: NO_NOTICE,
   staff: NO_STAFF,
   transcripts: NO_JOIN,
+  notes: NO_NOTE,
+  payments: NO_PAYMENT,
+  refunds: NO_REFUND,
 };
 
 /**
@@ -70,6 +80,12 @@ export function buildDesk(
   importRoutes(app, deps);
   staffRoutes(app, deps);
   numbersRoutes(app, deps);
+  noteRoutes(app, deps);
+  correctRoutes(app, deps);
+  refundRoutes(app, deps);
+  letterRoutes(app, deps);
+  fileRoutes(app, deps);
+  hubspotRoutes(app, deps);
   if (deskBuild !== undefined) servePages(app, deps, deskBuild);
   return app;
 }

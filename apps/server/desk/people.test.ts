@@ -22,7 +22,8 @@ import { findPerson } from '../people/privacy/findPerson.ts';
 import { planOf } from '../people/privacy/planErasure.ts';
 import { noteEvent } from './events.ts';
 import type { Staff } from './links.ts';
-import { NO_LETTER, NOBODY } from './peopleRoutes.ts';
+import { NO_LETTER } from './peopleRoutes.ts';
+import { NOBODY } from './presentPersonOf.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -30,11 +31,10 @@ const { database } = deps;
 const desk = await startDesk(server);
 after(() => desk.close());
 const browser = await desk.signedIn('staff');
-const { idOf, somebody, orderedPin } = deskPeopleOn(server);
+const { idOf, somebody, orderedPin, personAt: shownAt } = deskPeopleOn(server);
 
 const UUID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 type Found = DeskData<'searchPeople'>;
-type Person = DeskData<'getPerson'>;
 type Today = DeskData<'getToday'>;
 
 async function search(text: string, next?: string): Promise<Found> {
@@ -44,11 +44,7 @@ async function search(text: string, next?: string): Promise<Found> {
   assert.equal(status, 200, message!);
   return data;
 }
-async function personAt(id: number): Promise<Person> {
-  const { data, status, message } = await browser.call('getPerson', { params: { id: String(id) } });
-  assert.equal(status, 200, message!);
-  return data;
-}
+const personAt = (id: number) => shownAt(browser, id);
 const today = async (): Promise<Today> => (await browser.call('getToday')).data;
 
 test('a search answers one row for each person, with their newest join, whatever they are found by', async () => {
@@ -173,7 +169,7 @@ test('whoever was merged is found and shown as whom they became', async () => {
   const former = ids.find((each) => each !== id)!;
   await noteEvent(deps, {
     staff: await somebodyOfStaff(),
-    action: 'addNote',
+    action: 'stopReminders',
     subject: String(former),
     outcome: 'done',
   });
@@ -187,12 +183,14 @@ test('whoever was merged is found and shown as whom they became', async () => {
       [2, 'paid'],
     ],
   );
-  assert.ok(person.story.some(({ text }) => text === 'Add note.'));
+  assert.ok(person.story.some(({ text }) => text === 'Stop reminders.'));
   assert.ok(
-    person.problems.includes(
-      `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,
-    ),
-    person.problems.join('\n'),
+    person.problems
+      .map(({ text }) => text)
+      .includes(
+        `Staff have joined two persons who both hold a membership by join ${ids[0] === former ? 2 : 1} of ${person.name} and join ${ids[0] === former ? 1 : 2} of ${person.name}. One of them is to be given back.`,
+      ),
+    JSON.stringify(person.problems),
   );
   for (const text of ['HONOR104', one.personalEmail, other.personalEmail])
     assert.deepEqual(
@@ -290,8 +288,8 @@ test('a person is shown with their joins, the oldest first, and with all that be
     [intentId, 'join', 'succeeded', 7700, 'active', { brand: 'Visa', last4: '4242' }],
   );
   assert.deepEqual(payment!.lines, [
-    { name: 'Membership', priceCents: 6500, refundedCents: 0 },
-    { name: 'Lapel Pin', priceCents: 1200, refundedCents: 1200 },
+    { productId: 1, type: 'membership', name: 'Membership', priceCents: 6500, refundedCents: 0 },
+    { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200, refundedCents: 1200 },
   ]);
   assert.deepEqual(
     payment!.refunds.map(({ amountCents, why, status, refusal }) => [amountCents, why, status, refusal]),
@@ -375,7 +373,7 @@ test('problems are told from notices and facts, each once', async () => {
   const { problems } = await personAt(id);
   const who = `Ann ${person.lastName}`;
   assert.deepEqual(
-    problems.toSorted(),
+    problems.map(({ text }) => text).toSorted(),
     [
       `A refund of $0.50 of payment ${intentId} waits: Wait.`,
       'HubSpot does not take the document transcript.pdf: no scope',
@@ -387,6 +385,21 @@ test('problems are told from notices and facts, each once', async () => {
       'The transcript is overdue: it was paid on May 1, 2026, and none has come.',
     ].toSorted(),
   );
+  const offersOf = (part: string) =>
+    problems
+      .find(({ text }) => text.includes(part))!
+      .offers.map(({ name, path, role }) => [name, path, role]);
+  const at = `/people/${id}`;
+  const twin = await idOf(uuids[2]!);
+  assert.deepEqual(offersOf('waits'), [['Settle', `${at}?do=settle&join=1`, 'finance']]);
+  assert.deepEqual(offersOf('refuses what'), [['Send to HubSpot again', `${at}?do=retry-hubspot`, 'staff']]);
+  assert.deepEqual(offersOf('does not take the email'), [['Correct', `${at}/correct`, 'staff']]);
+  assert.deepEqual(offersOf('overdue'), [['Add a transcript', `${at}?do=add-transcript&join=1`, 'staff']]);
+  assert.deepEqual(offersOf('Likely the same'), [
+    ['They are one person', `${at}?do=join&other=${twin}`, 'staff'],
+    ['They are two', `${at}?do=keep-apart&other=${twin}`, 'staff'],
+  ]);
+  assert.match(offersOf('Member portal')[0]![1]!, /\?do=send-letter&letter=[\da-f-]{36}$/);
 });
 
 test('what would be written to HubSpot is shown, with what it refuses, and 503 while it does not answer', async (t) => {
@@ -462,7 +475,7 @@ test('no answer has a join’s uuid or a client secret', async () => {
     )),
   ];
   assert.ok(
-    shown.problems.some((problem) => problem.startsWith(`Join 1 of Ann ${person.lastName} was paid by`)),
+    shown.problems.some(({ text }) => text.startsWith(`Join 1 of Ann ${person.lastName} was paid by`)),
   );
   for (const answer of answers.map((each) => JSON.stringify(each).toLowerCase())) {
     for (const each of uuids) assert.ok(!answer.includes(each), answer);
@@ -505,10 +518,13 @@ test('a join that is still being paid has the same number wherever it is named',
   const { joins, name, problems } = await personAt(into);
   assert.equal(joins.length, 2);
   assert.ok(
-    problems[0]!.startsWith(`The certificate of join 2 of ${name} cannot be printed`),
-    problems.join('\n'),
+    problems[0]!.text.startsWith(`The certificate of join 2 of ${name} cannot be printed`),
+    JSON.stringify(problems),
   );
-  assert.deepEqual(problems.slice(1), ['The letter "Member portal" to x@example.com was refused: 550 no']);
+  assert.deepEqual(
+    problems.slice(1).map(({ text }) => text),
+    ['The letter "Member portal" to x@example.com was refused: 550 no'],
+  );
 });
 
 test('text from outside comes out as data, without characters that change how others look', async () => {

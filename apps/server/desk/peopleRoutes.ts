@@ -6,17 +6,17 @@ import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { hasSynced } from '../crm/syncContacts.ts';
 import { type PersonCursor, peopleWaiting, searchPeople } from '../joining/findJoins.ts';
 import { showLetter } from '../letters/showLetter.ts';
-import { presentId, showPerson } from '../people/showPerson.ts';
+import { showPerson } from '../people/showPerson.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { eventsAbout } from './events.ts';
 import { personAnswer } from './personAnswer.ts';
+import { NOBODY, presentPersonOf } from './presentPersonOf.ts';
 import { problemsOf } from './problems.ts';
 import { serveDesk } from './serve.ts';
 import { withoutUuids } from './withoutUuids.ts';
 import { programmeName } from './words.ts';
 
-export const NOBODY = 'There is no such person, or they were erased.';
 export const NO_LETTER = 'There is no such letter.';
 const NO_RECIPIENT = 'No email address is known that this letter could go to.';
 export const NO_CURSOR = 'This list cannot go on from there. Begin it again.';
@@ -51,16 +51,12 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   serveDesk(app, deps, 'getPerson', async ({ params }) => {
     const person = await showPerson(deps, Number(params.id));
     if (!person) throw new Refusal(404, NOBODY);
-    const [problems, events] = await Promise.all([
-      withoutUuids(deps, problemsOf(deps.society, person)),
-      eventsAbout(deps, person.ids),
-    ]);
+    const [problems, events] = await Promise.all([problemsOf(deps, person), eventsAbout(deps, person.ids)]);
     return personAnswer(deps.society, person, { problems, events });
   });
 
   serveDesk(app, deps, 'getPersonAtHubspot', async ({ params }) => {
-    const id = await presentId(deps, Number(params.id));
-    if (id === null) throw new Refusal(404, NOBODY);
+    const id = await presentPersonOf(deps, params);
     const waiting = await waitingAtHubspot(deps, id);
     const diff = await diffOfPerson(deps, id).catch((error) => {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused)

@@ -9,8 +9,9 @@ import type { ShownPerson } from '../people/showPerson.ts';
 import type { Society } from '../society/society.ts';
 import { dateOf } from '../society/texts.ts';
 import type { EventShown } from './events.ts';
+import { storyOf } from './personStory.ts';
 import { shownAs } from './transcripts.ts';
-import { actionWords, letterNames, programmeName, refundWords } from './words.ts';
+import { letterNames, programmeName, refundWords } from './words.ts';
 
 type Person = DeskData<'getPerson'>;
 type Payment = Person['joins'][number]['payments'][number];
@@ -19,7 +20,7 @@ type Payment = Person['joins'][number]['payments'][number];
 export function personAnswer(
   society: Society,
   person: ShownPerson,
-  { problems, events }: { problems: string[]; events: readonly EventShown[] },
+  { problems, events }: { problems: Person['problems']; events: readonly EventShown[] },
 ): Person {
   const { id, name, email, contactId, standing, details, codes, joins, letters } = person;
   const numberOf = (uuid: string | null) => {
@@ -54,7 +55,7 @@ export function personAnswer(
       }),
     ),
     others: person.others.map((other) => ({ id: other.id, name: other.name, email: other.email })),
-    story: storyOf(person, events),
+    story: storyOf(society, person, events),
     letters: letters.map(({ id, kind, email, state, at, refusal, join }) => ({
       id,
       kind: letterNames[kind],
@@ -92,8 +93,16 @@ function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]
     card,
     standing,
     memberNumber: memberNumber && displayMemberNumber(memberNumber),
-    lines: payment.lines.map(({ name, priceCents, refundedCents }) => ({ name, priceCents, refundedCents })),
+    lines: payment.lines.map(({ productId, type, name, priceCents, refundedCents }) => ({
+      productId,
+      type,
+      name,
+      priceCents,
+      refundedCents,
+    })),
     refunds: payment.refunds.map((refund) => ({
+      id: refund.uuid,
+      isElsewhere: refund.isElsewhere,
       amountCents: refund.cents,
       why: refundWords(refund),
       status: refund.status,
@@ -101,30 +110,6 @@ function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]
       at: isoOf(refund.at)!,
     })),
   };
-}
-
-/** Steps of the joins, letters that were sent and what staff did at the desk, the oldest first. */
-function storyOf({ joins, letters }: ShownPerson, events: readonly EventShown[]): Person['story'] {
-  const steps = joins.flatMap(({ story }, index) => story.map((line) => ({ ...line, join: index + 1 })));
-  const sent = letters
-    .filter(({ state }) => state === 'sent')
-    .map(({ at, kind, email, join }) => ({
-      at,
-      text: `Letter sent to ${email ?? 'nobody'}: ${letterNames[kind]}.`,
-      by: 'Induct',
-      isStaff: false,
-      join: joins.findIndex(({ uuid }) => uuid === join) + 1 || null,
-    }));
-  const done = events.map((event) => ({
-    at: event.at,
-    text: actionWords(event),
-    by: `staff (${event.name ?? 'unknown'})`,
-    isStaff: true,
-    join: null,
-  }));
-  return [...steps, ...sent, ...done]
-    .sort((one, other) => one.at.getTime() - other.at.getTime())
-    .map(({ at, ...line }) => ({ ...line, at: at.toISOString() }));
 }
 
 /** Returns why a document was rejected, as the applicant reads it; null if it was not. */

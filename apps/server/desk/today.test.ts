@@ -107,6 +107,10 @@ test('notices name the person, how often and since when, and no command', async 
     text: `The certificate of join 1 of Ann ${person.lastName} cannot be printed: its typeface has no م. Make it by hand, or ask the member how the name is written in Latin, Greek or Cyrillic letters.`,
     person: { id: await idOf(uuid), name: `Ann ${person.lastName}` },
     count: 3,
+    offers: [
+      { name: 'Certificate', path: `/people/${await idOf(uuid)}?do=certificate&join=1`, role: 'staff' },
+    ],
+    advice: null,
   });
   assert.ok(since <= last);
   assert.ok(notices.every(({ text }) => !text.includes('npm run')));
@@ -124,7 +128,8 @@ test('of many notices the newest are told, too, and a provider’s trouble shows
     remedy: { do: 'doctor' },
   });
   const { notices, providers } = await today();
-  assert.ok(notices.some(({ text }) => text === 'The mail server refuses us.'));
+  const trouble = notices.find(({ text }) => text === 'The mail server refuses us.')!;
+  assert.deepEqual([trouble.offers, trouble.advice], [[], 'Whoever runs the server mends this.']);
   assert.ok(providers.find(({ name }) => name === 'mail')!.troubleSince);
   await sql`update staff_notice set last_seen_at = now() - interval '2 hours' where kind = 'provider_trouble'`.execute(
     database,
@@ -188,7 +193,7 @@ test('a notice is shown before it is done, is done once, and is opened again', a
   const done = async () =>
     (await browser.call('getDoneNotices')).data.notices.find((each: { id: number }) => each.id === id);
   assert.deepEqual(
-    { ...(await done()), doneAt: null, since: null, last: null, person: null },
+    { ...(await done()), doneAt: null, since: null, last: null, person: null, offers: [] },
     {
       id,
       text,
@@ -199,6 +204,8 @@ test('a notice is shown before it is done, is done once, and is opened again', a
       doneAt: null,
       doneBy: 'Person 1',
       isOpenAgain: false,
+      offers: [],
+      advice: null,
     },
   );
   const undo = await mark({ undo: true, trial: true });

@@ -1,4 +1,5 @@
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { deskOffers } from '#core/deskOffers.ts';
 import { noticeSentence } from '#core/noticeSentence.ts';
 import { lastReconciliations } from '../books/reconcile.ts';
 import { dueProofs, waitingTranscripts } from '../documents/review.ts';
@@ -9,6 +10,8 @@ import { nameJoins } from '../people/nameJoins.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { type Figure, readFigures } from '../running/gauges.ts';
 import type { Deps } from './deps.ts';
+import { noticeOffers } from './problems.ts';
+import { readPlaces } from './readPlaces.ts';
 import { withoutUuids } from './withoutUuids.ts';
 
 /** A queue is counted up to this number where the rules have to look at each entry. */
@@ -95,7 +98,12 @@ async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise
     deps,
     notices.flatMap(({ subject }) => (subject === null ? [] : [subject])),
   );
-  return notices.map(({ id, subject, count, createdAt, lastSeenAt }, index) => {
+  const places = await readPlaces(
+    deps,
+    notices.map(({ remedy }) => remedy),
+  );
+  return notices.map((notice, index) => {
+    const { id, subject, count, createdAt, lastSeenAt } = notice;
     const join = subject === null ? undefined : joins.get(subject);
     return {
       id,
@@ -104,6 +112,7 @@ async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise
       count,
       since: createdAt.toISOString(),
       last: lastSeenAt.toISOString(),
+      ...noticeOffers(notice, join?.personId ?? null, (remedy) => deskOffers(remedy, places)),
     };
   });
 }

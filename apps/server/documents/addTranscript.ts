@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Failed } from '../platform/failed.ts';
 import type { Deps } from './deps.ts';
 import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
@@ -18,29 +19,50 @@ export async function addTranscript(
   uuid: string,
   path: string,
 ): Promise<{ join: string; file: StoredDocument }> {
-  const { uploadMaxBytes } = deps.config;
   const found = await stat(path);
   // Reading a pipe or a device might never end.
   if (!found.isFile()) throw new NotAFile(`${path} is not a file.`);
+  let file: Readable | undefined;
+  try {
+    return await addTranscriptOf(deps, uuid, {
+      name: basename(path),
+      expectedBytes: found.size,
+      open: async () => {
+        file = (await open(path)).createReadStream();
+        return file;
+      },
+    });
+  } finally {
+    file?.destroy();
+  }
+}
+
+/**
+ * Adds a file as a transcript of a join, as {@link addTranscript} does. `open` is called once the join may get one. `expectedBytes` is
+ * null if its size is not known.
+ */
+export async function addTranscriptOf(
+  deps: Deps,
+  uuid: string,
+  given: { name: string; expectedBytes: number | null; open: () => Promise<Readable> },
+): Promise<{ join: string; file: StoredDocument }> {
+  const { uploadMaxBytes } = deps.config;
+  const checkSize = (bytes: number) => {
+    if (uploadMaxBytes !== null && bytes > uploadMaxBytes) throw tooLarge(uploadMaxBytes);
+  };
   return takeTranscript(deps, uuid, async () => {
-    const checkSize = (bytes: number) => {
-      if (uploadMaxBytes !== null && bytes > uploadMaxBytes) throw tooLarge(uploadMaxBytes);
-    };
-    checkSize(found.size);
-    const bytes = (await open(path)).createReadStream();
+    checkSize(given.expectedBytes ?? 0);
     try {
       return await storeFile(deps, {
-        name: basename(path),
-        bytes,
-        expectedBytes: found.size,
+        name: given.name,
+        bytes: await given.open(),
+        expectedBytes: given.expectedBytes,
         sender: () => uuid,
-        // The file may have grown since its size was read.
+        // There may be more than was announced.
         check: async ({ sizeBytes }) => checkSize(sizeBytes),
       });
     } catch (error) {
       throw error instanceof StorageFault ? error.cause : error;
-    } finally {
-      bytes.destroy();
     }
   });
 }

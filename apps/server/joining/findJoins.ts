@@ -39,6 +39,9 @@ export interface FoundJoin {
 }
 
 export interface FoundRefund {
+  uuid: string;
+  /** Whether it was made outside Induct, so that staff may say what it was for. */
+  isElsewhere: boolean;
   cents: number;
   reason: RefundReason;
   isDispute: boolean;
@@ -114,7 +117,7 @@ export async function readJoins(
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
           'refundedCents', refunded_cents, 'paidAt', succeeded_at,
           'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
-          'refunds', coalesce((select json_agg(json_build_object('cents', refund.amount_cents, 'reason', reason, 'isDispute', is_dispute,
+          'refunds', coalesce((select json_agg(json_build_object('uuid', refund.uuid, 'isElsewhere', reason = 'dashboard' and refund.status not in ('failed', 'canceled') and payment.status = 'succeeded', 'cents', refund.amount_cents, 'reason', reason, 'isDispute', is_dispute,
             'status', refund.status, 'refusal', refusal, 'at', refund.created_at) order by refund.created_at)
             from refund where refund.intent_id = payment.intent_id), '[]'), 'standing', (select standing from membership where payment_intent = intent_id),
           'memberNumber', (select member_number from membership where payment_intent = intent_id), 'lines', items,

@@ -4,14 +4,13 @@ import { PROVE_FIRST } from '#core/pass.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import {
-  type CountryRule,
   cleanDetails,
   graduationYears,
   type StudentDetails,
   type SubmittedDetails,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
-import { findCountry } from '#reference/countries.ts';
+import { countryRule, findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import { makeDue } from '../crm/hubspotIsToHear.ts';
 import { insertReminders } from '../letters/remind.ts';
@@ -59,7 +58,7 @@ export async function submitDetails(
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
     { ...details, hasGuardianConsent },
-    { currentYear, country, asksGuardianConsent: guardianConsent !== null },
+    { currentYear, country: countryRule, asksGuardianConsent: guardianConsent !== null },
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const email = details.personalEmail.toLowerCase();
@@ -111,11 +110,4 @@ const readAccess = statement<{ uuid: string }, JoinAccess & { programme: string 
 function stateOf({ country: name, state }: StudentDetails): string {
   const country = findCountry(name);
   return (country && findSubdivision(country, state)?.name) ?? state;
-}
-
-export function country(name: string): CountryRule | undefined {
-  const found = findCountry(name);
-  if (found?.name !== name) return undefined;
-  const subdivisions = found.subdivisions.map((subdivision) => subdivision.name);
-  return { hasSubdivisions: subdivisions.length > 0, subdivisions };
 }

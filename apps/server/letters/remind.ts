@@ -52,3 +52,24 @@ export function stopReminders(
 export async function setReminders(deps: Deps, email: string, areStopped: boolean): Promise<void> {
   await stopReminders(deps.stopLinks.hash(email), areStopped).execute(deps.database);
 }
+
+/** Returns to which addresses reminders about a person's joins could go, in small letters, and whether they are stopped. */
+export async function remindersOf(
+  { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
+  persons: readonly number[],
+): Promise<{ email: string; isStopped: boolean }[]> {
+  const { rows } = await sql<{ email: string }>`
+    select distinct lower(email) as email from (
+      select details ->> 'personalEmail' as email from join_session where person_id = any(${persons}::bigint[])
+      union all select details ->> 'personalEmail' from person where id = any(${persons}::bigint[])) as known
+    where email <> '' order by 1`.execute(database);
+  const hashes = rows.map(({ email }) => stopLinks.hash(email));
+  const { rows: stopped } = await sql<{ hash: Buffer }>`
+    select email_hash as hash from reminder_stop where email_hash = any(${hashes}::bytea[])`.execute(
+    database,
+  );
+  return rows.map(({ email }, index) => ({
+    email,
+    isStopped: stopped.some(({ hash }) => hash.equals(hashes[index]!)),
+  }));
+}

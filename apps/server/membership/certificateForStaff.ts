@@ -41,3 +41,18 @@ export async function certificateForStaff(
   if (given.name !== null) await endNotices(deps.database, ['certificate_name'], { subjects: [uuid] });
   return { is: 'made', bytes, name, number: member.number };
 }
+
+/** Returns why no certificate was made, in a sentence for staff. `how` says how another spelling of the name is given. */
+export function whyNoCertificate(
+  why: Exclude<ForStaff, { is: 'made' }>,
+  { join, societyFile, how }: { join: string; societyFile: string; how: string },
+): string {
+  switch (why.is) {
+    case 'absent':
+      return `There is no ${join}, or it was erased.`;
+    case 'without programme':
+      return `${societyFile} has no programme ${why.programme}, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.`;
+    case 'unprintable':
+      return `The typeface has no ${why.letters.join(' ')}: give the name in Latin, Greek or Cyrillic letters${how}.`;
+  }
+}

@@ -3,18 +3,20 @@ import { contactFieldOf } from '#core/contact.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import {
+  type CorrectableField,
   cleanDetails,
+  correctable,
   INVALID_EMAIL,
   noDetails,
   type StudentDetails,
   type StudentDetailsField,
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
+import { countryRule } from '#reference/countries.ts';
 import { tellOfLikelySame } from '../crm/heldTwice.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
 import { revokePasses } from '../joining/pass/revoke.ts';
-import { country } from '../joining/submitDetails.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
 import { endNotices } from '../letters/tellStaff.ts';
 import { holding } from '../platform/database/holding.ts';
@@ -25,21 +27,6 @@ import { wordsWith } from '../session/words.ts';
 import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
 
-/** The fields that can be corrected. */
-export const correctable = [
-  'firstName',
-  'middleName',
-  'lastName',
-  'personalEmail',
-  'schoolEmail',
-  'country',
-  'address1',
-  'address2',
-  'city',
-  'state',
-  'zipcode',
-] as const satisfies readonly StudentDetailsField[];
-export type CorrectableField = (typeof correctable)[number];
 export type Change = Partial<Record<CorrectableField, string>>;
 
 /** What a correction does: shown before, and returned after. */
@@ -50,6 +37,8 @@ export interface Correction {
   joins: string[];
   /** How many confirmations were sent and can be sent again. */
   confirmations: number;
+  /** How many letters with a confirmation there are: one more if somebody has sent it again. */
+  written: number;
 }
 
 /** Thrown if a correction is refused. The message is for staff; `errors` has a sentence for each wrong field. */
@@ -77,13 +66,43 @@ export async function previewCorrection(
   return (await plan(database, personId, change, now().getFullYear())).correction;
 }
 
+/** Returns what is known of a person in the fields that can be corrected. Throws {@link NotCorrectable}. */
+export async function readCorrectable(
+  { database, now }: Pick<Deps, 'database' | 'now'>,
+  personId: number,
+): Promise<Record<CorrectableField, string>> {
+  const { before } = await plan(database, personId, {}, now().getFullYear());
+  return Object.fromEntries(correctable.map((field) => [field, before.details[field]])) as Record<
+    CorrectableField,
+    string
+  >;
+}
+
+/** Returns what a correction does beside its fields, in sentences for staff. */
+export function correctionSentences(
+  { fields, joins, confirmations }: Correction,
+  { resends, endsLinks }: { resends: boolean; endsLinks?: boolean },
+): string[] {
+  const isOtherEmail = fields.some(({ field }) => field === 'personalEmail');
+  const again = confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`;
+  return [
+    ...((endsLinks ?? isOtherEmail) && joins.length > 0
+      ? ['Links in letters that were mailed before end.']
+      : []),
+    ...(isOtherEmail ? ["Stripe's receipts went to the address of before, and stay so."] : []),
+    ...(resends
+      ? [confirmations > 0 ? `Sent again: ${again}.` : 'No confirmation was sent, so none is sent again.']
+      : []),
+  ];
+}
+
 /**
  * Corrects a person as staff or the joiner have seen it in `seen` ({@link previewCorrection}). What follows:
  * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again, and with
  *   `tellsFormer` a letter to the former email says that it was changed;
  * - joins that are not paid, whose typed details are corrected as well;
- * - if the email changes: links in letters end, since who had the old address may have them, and a contact that HubSpot had under
- *   the old address says nothing of the purchases any more;
+ * - if the email changes: a contact that HubSpot had under the old address says nothing of the purchases any more, and links in
+ *   letters end, unless `endsLinks` is false: who had the old address may have them. If it is true they end in any case;
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
  * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected, Stripe is
@@ -93,7 +112,7 @@ export async function correctPerson(
   deps: Deps,
   personId: number,
   change: Change,
-  how: { seen: Correction; resends: boolean; tellsFormer?: boolean },
+  how: { seen: Correction; resends: boolean; endsLinks?: boolean; tellsFormer?: boolean },
 ): Promise<Correction> {
   const take = async (trx: Kysely<Tables>) => {
     const { rows } = await sql<{ isFree: boolean }>`
@@ -111,18 +130,18 @@ async function correct(
   deps: Deps,
   personId: number,
   change: Change,
-  { seen, resends, tellsFormer = false }: Parameters<typeof correctPerson>[3],
+  { seen, resends, endsLinks, tellsFormer = false }: Parameters<typeof correctPerson>[3],
 ): Promise<Correction> {
   const year = deps.now().getFullYear();
   const planned = await plan(deps.database, personId, change, year);
-  requireSeen(seen, planned.correction);
+  requireSeen(seen, planned.correction, resends);
   const joinsOfPerson = sql`person_id = ${personId}`;
   await writeNotes(deps, joinsOfPerson, planned.after);
   try {
     return await transaction(deps, async (trx) => {
       await sql`select from join_session where ${joinsOfPerson} order by uuid for no key update`.execute(trx);
       const { before, after, correction } = await plan(trx, personId, change, year);
-      requireSeen(seen, correction);
+      requireSeen(seen, correction, resends);
       const { fields, joins } = correction;
       const likeness = likenessOf(after);
       if (likeness !== null)
@@ -157,14 +176,14 @@ async function correct(
       if (isOtherEmail) {
         await leaveAttached(trx, personId);
         await endNotices(trx, ['email_refused'], { subjects: joins });
-        // Who reads the old address may have the links in letters, those that are still to be sent included.
-        await revokePasses(trx, joinsOfPerson, deps.now());
         const isTheirs = sql`session_uuid = any(${joins}::uuid[])`;
         await sql`
           update letter set withdrawn_at = now()
           where ${isTheirs} and email is not null and sent_at is null and withdrawn_at is null`.execute(trx);
         await retryRefused(trx, sql`${isTheirs} and email is null`);
       }
+      // Who reads the old address may have the links in letters, those that are still to be sent included.
+      if (endsLinks ?? isOtherEmail) await revokePasses(trx, joinsOfPerson, deps.now());
       if (tellsFormer && former && isProviderEmail(former))
         await dueLetters(trx, deps, [
           {
@@ -185,8 +204,9 @@ async function correct(
   }
 }
 
-function requireSeen(seen: Correction, now: Correction): void {
-  if (JSON.stringify(seen.fields) !== JSON.stringify(now.fields)) throw new ChangedMeanwhile();
+function requireSeen(seen: Correction, now: Correction, resends: boolean): void {
+  const isSent = resends && seen.written !== now.written;
+  if (isSent || JSON.stringify(seen.fields) !== JSON.stringify(now.fields)) throw new ChangedMeanwhile();
 }
 
 /**
@@ -231,12 +251,15 @@ async function plan(database: Kysely<Tables>, personId: number, change: Change, 
     isPaid: boolean;
     joins: string[];
     confirmations: number;
+    written: number;
   }>`
     select details, profile, merged_into as "mergedInto",
       exists (select from join_session where person_id = person.id and state = 'paid') as "isPaid",
       array(select uuid::text from join_session where person_id = person.id order by uuid) as joins,
       (select count(distinct session_uuid)::int from letter join join_session on uuid = session_uuid
-        where person_id = person.id and ${isSentConfirmation}) as confirmations
+        where person_id = person.id and ${isSentConfirmation}) as confirmations,
+      (select count(*)::int from letter join join_session on uuid = session_uuid
+        where person_id = person.id and letter.kind = 'confirmation') as written
     from person where id = ${personId} and erased_at is null`.execute(database);
   const [row] = rows;
   if (!row) throw new NotCorrectable('The person was erased.');
@@ -252,15 +275,15 @@ async function plan(database: Kysely<Tables>, personId: number, change: Change, 
   );
   const all = studentDetailsErrors(
     { ...after, hasGuardianConsent: true },
-    { currentYear, country, asksGuardianConsent: false },
+    { currentYear, country: countryRule, asksGuardianConsent: false },
   );
   if (!isProviderEmail(after.personalEmail)) all.personalEmail ??= INVALID_EMAIL;
   const errors = Object.fromEntries(
     fields.flatMap(({ field }) => (all[field] ? [[field, all[field]]] : [])),
   ) as NotCorrectable['errors'];
   if (Object.keys(errors).length > 0) throw new NotCorrectable(Object.values(errors).join(' '), errors);
-  const { isPaid, joins, confirmations } = row;
-  const correction: Correction = { fields, joins, confirmations };
+  const { isPaid, joins, confirmations, written } = row;
+  const correction: Correction = { fields, joins, confirmations, written };
   return { before: { details: before, isPaid }, after, correction };
 }
 

@@ -80,6 +80,7 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
           'joins', ${merge.from.joins}::uuid[],
           'invitations', array(select code from invitation where person_id = ${from}),
           'documents', array(select id from document where person_id = ${from}),
+          'notes', array(select id::text from person_note where person_id = ${from}),
           'merged', array(select id from person where merged_into = ${from})),
         (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words))
           from person where id in (${from}, ${into}))`.execute(trx);
@@ -138,7 +139,7 @@ export async function unmergePersons(deps: Deps, personId: number, shown?: Unmer
       trx,
       sql`(id = any(${moved.documents}::uuid[]) or session_uuid = any(${moved.joins}::uuid[]))`,
     );
-    await moveRows(trx, { from: into.id, into: from.id }, moved);
+    await moveRows(trx, { from: into.id, into: from.id }, { notes: [], ...moved });
     for (const { id, before, details } of [from, into]) {
       const changed = isDeepStrictEqual(details, before.details) ? null : details;
       await sql`

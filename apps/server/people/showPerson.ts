@@ -19,6 +19,7 @@ import { knownOfPerson, newestJoin, personEmail, personName } from '../session/p
 import { readStory } from '../session/readStory.ts';
 import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
+import { notesOf, type PersonNote } from './notes.ts';
 
 /** The most letters of a person that are shown. */
 const MOST_LETTERS = 200;
@@ -54,6 +55,7 @@ export interface ShownPerson {
   /** Open notices about the joins. */
   notices: ReadNotice[];
   dueProofs: DueProof[];
+  notes: PersonNote[];
   atHubspot: { refusal: string | null; waitsSince: Date | null };
 }
 
@@ -81,7 +83,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
   );
   const joins = found.toReversed();
   const uuids = joins.map(({ uuid }) => uuid);
-  const [parcels, stories, others, letters, documents, notices, due, atHubspot] = await Promise.all([
+  const [parcels, stories, others, letters, documents, notices, due, notes, atHubspot] = await Promise.all([
     parcelsOfJoins(deps, uuids),
     Promise.all(uuids.map((uuid) => readStory(deps, uuid))),
     readAlike(deps, id),
@@ -89,6 +91,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
     documentsOfPersons(deps, ids),
     readNotices(deps, { joins: uuids }),
     dueProofs(deps, { joins: uuids }),
+    notesOf(deps, ids),
     waitingAtHubspot(deps, id),
   ]);
   const newest = joins.at(-1);
@@ -117,6 +120,7 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
     documents,
     notices,
     dueProofs: due,
+    notes,
     atHubspot,
   };
 }
@@ -130,6 +134,23 @@ export async function presentId(
     select id from person where id = ${presentPerson(sql`${personId}::bigint`)} and erased_at is null`.execute(
     database,
   );
+  return rows[0]?.id ?? null;
+}
+
+/** Returns the id of a person and of all who were merged into them. */
+export async function samePersons({ database }: Pick<Deps, 'database'>, personId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from ${chainOf(sql`(select ${personId}::bigint)`)} as chain (id)`.execute(database);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns HubSpot's id of a person's contact; null if there is none. */
+export async function presentContact(
+  { database }: Pick<Deps, 'database'>,
+  personId: number,
+): Promise<string | null> {
+  const { rows } = await sql<{ id: string | null }>`
+    select contact_id as id from person where id = ${personId} and deleted_at is null`.execute(database);
   return rows[0]?.id ?? null;
 }
 

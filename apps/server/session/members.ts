@@ -117,3 +117,10 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 export async function forgetStatus(trx: Kysely<Tables>, personId: number): Promise<void> {
   await sql`update person set is_member = false where id = ${personId}`.execute(trx);
 }
+
+/**
+ * SQL for whether the links in letters may still open the query's `session`. False if the join is erased, or if it is paid and no
+ * membership or upgrade that it bought is held.
+ */
+export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
+    or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;

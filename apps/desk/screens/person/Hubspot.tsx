@@ -1,19 +1,24 @@
 import { useCallback } from 'react';
 import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
 import { Bones } from '#ui/Skeleton.tsx';
 import { PartFailed } from '../../components/Failed.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
+import { useDoing } from '../../lib/useDoing.ts';
 import { useLoaded } from '../../lib/useLoaded.ts';
 import { usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
 
 /** What would be written to HubSpot now. HubSpot is asked when the tab opens. */
 export function Hubspot() {
-  const { id } = usePerson();
+  const { start } = useDoing();
+  const person = usePerson();
+  const { id } = person;
   const { data, error, tryAgain } = useLoaded(
-    useCallback((signal) => call('getPersonAtHubspot', { params: { id: String(id) }, signal }), [id]),
+    // biome-ignore lint/correctness/useExhaustiveDependencies: what is to be written may follow from what was done
+    useCallback((signal) => call('getPersonAtHubspot', { params: { id: String(id) }, signal }), [id, person]),
   );
   if (error)
     return (
@@ -34,6 +39,14 @@ export function Hubspot() {
   return (
     <div className={styles.tab}>
       <p>{contactId ? `Contact ${contactId}.` : 'No contact yet: HubSpot gets a new one.'}</p>
+      <div className={styles.row}>
+        <Button variant="second" slim onClick={() => start('retry-hubspot')}>
+          Send to HubSpot again
+        </Button>
+        <Button variant="second" slim onClick={() => start('link-contact')}>
+          Link to a contact
+        </Button>
+      </div>
       {waitsSince && (
         <p>
           This waits to be written since <Time at={waitsSince} />.

@@ -1,8 +1,12 @@
 import type { ReactNode } from 'react';
 import { displayPrice } from '#core/money.ts';
+import { hasRightsOf } from '#core/staff.ts';
+import { Button } from '#ui/Button.tsx';
 import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
+import { useMe } from '../../lib/me.ts';
+import { useDoing } from '../../lib/useDoing.ts';
 import { paymentWords, refundWords, standingWords, stateWords } from '../../lib/words.ts';
 import type { PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
@@ -54,6 +58,8 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
 function PaymentLines({ payment }: { payment: Payment }) {
   const { kind, status, amountCents, refundedCents, paidAt, card, standing, memberNumber, lines, refunds } =
     payment;
+  const { start } = useDoing();
+  const isFinance = hasRightsOf(useMe().role, 'finance');
   return (
     <div className={styles.payment}>
       <Lines
@@ -84,13 +90,25 @@ function PaymentLines({ payment }: { payment: Payment }) {
         )}
         <span className={styles.small}>{payment.intent}</span>
       </p>
+      {isFinance && status === 'duplicate' && refundedCents < amountCents && (
+        <Button variant="plain" onClick={() => start('refund-payment', { payment: payment.intent })}>
+          Refund this payment
+        </Button>
+      )}
       {refunds.length > 0 && (
         <ul className={styles.refunds} aria-label="Refunds">
           {refunds.map((refund) => (
-            <li key={refund.at + refund.why + refund.amountCents}>
+            <li key={refund.id}>
               <strong>{displayPrice(refund.amountCents)}</strong> back, {refundWords[refund.status]},{' '}
               <Time at={refund.at} />: {refund.why}
               {refund.refusal && <p>Stripe says: {refund.refusal}</p>}
+              {isFinance && refund.isElsewhere && (
+                <p>
+                  <Button variant="plain" onClick={() => start('assign', { refund: refund.id })}>
+                    What was it for?
+                  </Button>
+                </p>
+              )}
             </li>
           ))}
         </ul>

@@ -10,6 +10,7 @@ import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
+import { useDoing } from '../../lib/useDoing.ts';
 import { useLoaded } from '../../lib/useLoaded.ts';
 import { type PersonData, usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
@@ -19,6 +20,7 @@ type Letter = PersonData['letters'][number];
 /** The letters of a person, which can be read as they were sent. */
 export function Letters() {
   const { letters } = usePerson();
+  const { start } = useDoing();
   const [shown, setShown] = useState<Letter | null>(null);
   if (letters.length === 0) return <p className={styles.tab}>No letter was written.</p>;
   return (
@@ -42,7 +44,12 @@ export function Letters() {
         </thead>
         <tbody>
           {letters.map((letter) => (
-            <Row key={letter.id} letter={letter} onShow={() => setShown(letter)} />
+            <Row
+              key={letter.id}
+              letter={letter}
+              onShow={() => setShown(letter)}
+              onSend={() => start('send-letter', { letter: letter.id })}
+            />
           ))}
         </tbody>
       </table>
@@ -56,9 +63,11 @@ const tones: Partial<Record<Letter['state'], 'good' | 'bad'>> = { sent: 'good', 
 function Row({
   letter: { id, kind, to, state, at, refusal },
   onShow,
+  onSend,
 }: {
   letter: Letter;
   onShow: () => void;
+  onSend: () => void;
 }) {
   const stateOf = (
     <>
@@ -85,6 +94,16 @@ function Row({
         <Button variant="plain" aria-describedby={`letter-${id}`} onClick={onShow}>
           Show
         </Button>
+        {(state === 'sent' || state === 'refused') && (
+          <Button
+            variant="plain"
+            className={styles.beside}
+            aria-describedby={`letter-${id}`}
+            onClick={onSend}
+          >
+            Send again
+          </Button>
+        )}
       </td>
     </tr>
   );

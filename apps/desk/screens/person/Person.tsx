@@ -1,6 +1,9 @@
 import { Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
+import { Offers } from '../../components/Offers.tsx';
 import { Tabs } from '../../components/Tabs.tsx';
+import { Actions } from './Actions.tsx';
+import { Doing } from './doing/Doing.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 
@@ -20,12 +23,16 @@ export function Person() {
     <>
       <PageHeading key={person.id} title={name} />
       <p className={styles.standing}>{person.standing}</p>
+      <Actions person={person} />
       {person.problems.length > 0 && (
         <section className={styles.problems} aria-labelledby="problems">
           <h2 id="problems">Problems</h2>
           <ul>
-            {person.problems.map((problem) => (
-              <li key={problem}>{problem}</li>
+            {person.problems.map(({ text, ...offered }, index) => (
+              <li key={text}>
+                <p id={`problem-${index}`}>{text}</p>
+                <Offers {...offered} of={`problem-${index}`} />
+              </li>
             ))}
           </ul>
         </section>
@@ -38,6 +45,7 @@ export function Person() {
         }))}
       />
       <Outlet key={person.id} context={person} />
+      <Doing person={person} />
     </>
   );
 }

@@ -1,17 +1,23 @@
+import { useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { Button } from '#ui/Button.tsx';
 import { Checkbox } from '#ui/Field.tsx';
+import { ActionDialog } from '../../components/ActionDialog.tsx';
 import { Time } from '../../components/Time.tsx';
+import { AddNote } from './AddNote.tsx';
 import { usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** Everything that happened, in one order. */
+/** Everything that happened, in one order, and what staff have noted. */
 export function Story() {
-  const { story, joins } = usePerson();
+  const { id, story, joins } = usePerson();
   const [query, setQuery] = useSearchParams();
+  const [removed, setRemoved] = useState<number | null>(null);
   const isFiltered = query.has('staff');
   const shown = isFiltered ? story.filter(({ isStaff }) => isStaff) : story;
   return (
     <>
+      <AddNote key={id} id={id} />
       <div className={styles.filter}>
         <Checkbox
           id="staff-only"
@@ -26,18 +32,38 @@ export function Story() {
         <p>{isFiltered ? 'Staff have done nothing here.' : 'Nothing has happened yet.'}</p>
       ) : (
         <ol className={styles.story}>
-          {shown.map(({ at, text, by, join }, index) => (
+          {shown.map(({ at, text, by, join, note }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: steps have no names of their own, and do not move
             <li key={index}>
               <Time at={at} />
-              <span>{text}</span>
+              <span className={styles.told} id={`step-${index}`}>
+                {text}
+              </span>
               <span className={styles.by}>
                 {by}
                 {join !== null && joins.length > 1 && `, join ${join}`}
+                {note !== null && (
+                  <Button
+                    variant="plain"
+                    aria-describedby={`step-${index}`}
+                    onClick={() => setRemoved(note)}
+                    className={styles.remove}
+                  >
+                    Remove
+                  </Button>
+                )}
               </span>
             </li>
           ))}
         </ol>
+      )}
+      {removed !== null && (
+        <ActionDialog
+          asked={{ name: 'removeNote', params: { id: String(removed) }, body: {} }}
+          title="Remove this note?"
+          done="The note is removed."
+          onClose={() => setRemoved(null)}
+        />
       )}
     </>
   );

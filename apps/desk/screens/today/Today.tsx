@@ -1,15 +1,21 @@
 import { type ReactNode, useCallback, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { hasRightsOf } from '#core/staff.ts';
 import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Bones } from '#ui/Skeleton.tsx';
 import { ActionDialog } from '../../components/ActionDialog.tsx';
+import { AssignRefund } from '../../components/AssignRefund.tsx';
 import { PartFailed } from '../../components/Failed.tsx';
+import { Offers } from '../../components/Offers.tsx';
+import { RefundPayment } from '../../components/RefundPayment.tsx';
 import { Section } from '../../components/Section.tsx';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { call } from '../../lib/call.ts';
+import { useMe } from '../../lib/me.ts';
+import { useDoing } from '../../lib/useDoing.ts';
 import { useLoaded } from '../../lib/useLoaded.ts';
 import { counted, providerWords, queueAddresses, queueWords } from '../../lib/words.ts';
 import styles from './Today.module.css';
@@ -49,6 +55,7 @@ export function Today() {
         </Section>
       )}
       <Notices notices={notices} />
+      <Doing />
       <Section title="Providers">
         <dl className={styles.providers}>
           {providers.map(({ name, troubleSince }) => (
@@ -86,6 +93,25 @@ function Nothing({ week: { begun, paid } }: Pick<Data, 'week'>) {
         {paid === 1 ? 'was' : 'were'} paid.
       </p>
     </div>
+  );
+}
+
+/** The actions that are about nobody in particular, by the address. */
+function Doing() {
+  const { doing, about, stop } = useDoing();
+  const isFinance = hasRightsOf(useMe().role, 'finance');
+  if (doing === 'refund-payment' && isFinance)
+    return <RefundPayment payment={about.get('payment') ?? ''} onClose={stop} />;
+  if (doing === 'assign' && isFinance)
+    return <AssignRefund refund={about.get('refund') ?? ''} onClose={stop} />;
+  if (doing !== 'retry-hubspot') return null;
+  return (
+    <ActionDialog
+      asked={{ name: 'retryAtHubspot', body: { person: null } }}
+      title="Send to HubSpot again?"
+      done="It is sent again."
+      onClose={stop}
+    />
   );
 }
 
@@ -161,7 +187,7 @@ function DoneNotices({ open, onUndo }: { open: Data['notices']; onUndo: (id: num
 }
 
 function Notice({
-  notice: { text, person, count, since, last },
+  notice: { id, text, person, count, since, last, offers, advice },
   more,
   children,
 }: {
@@ -172,7 +198,7 @@ function Notice({
   return (
     <li>
       <div>
-        <p>{text}</p>
+        <p id={`notice-${id}`}>{text}</p>
         <p className={styles.when}>
           {person && <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>}
           {count === 1 ? (
@@ -186,6 +212,7 @@ function Notice({
           )}
           {more}
         </p>
+        {!more && <Offers offers={offers} advice={advice} of={`notice-${id}`} />}
       </div>
       {children}
     </li>

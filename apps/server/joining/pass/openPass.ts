@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Holding, isHeldIn, type JoinAccess } from '#core/holding.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
+import { hasNotEnded } from '../../session/members.ts';
 import { PASS_INVALID, type Pass } from '../../session/passes.ts';
 import { accessOf, readStanding } from '../../session/standing.ts';
 import type { Deps } from '../deps.ts';
@@ -14,13 +15,6 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
   return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}
     and not exists (select from pass as kept where kept.session_uuid = session.uuid and kept.revoked_at >= ${madeAt}))`;
 }
-
-/**
- * SQL for whether the links in letters may still open the query's `session`. False if the join is erased, or if it is paid and no
- * membership or upgrade that it bought is held.
- */
-export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
-    or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
  * Opens a link. A browser that holds the join gets the page where the join continues. Any other browser gets only the ways to

@@ -8,10 +8,10 @@ import { countWithin, TOO_MANY } from '../../platform/http/limits.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
 import { isProven } from '../../session/alike.ts';
 import { mailboxKey } from '../../session/mailboxKey.ts';
+import { hasNotEnded } from '../../session/members.ts';
 import { firstName, lastName } from '../../session/person.ts';
 import { hasEmail, hasPart } from '../../session/words.ts';
 import type { Deps } from '../deps.ts';
-import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
 const BATCH = 20;

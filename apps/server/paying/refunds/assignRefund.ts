@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
+import { type Assignment, assignRefund, possibleAssignments } from '#core/dashboardRefunds.ts';
+import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import { endNotices } from '../../letters/tellStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
@@ -16,6 +18,8 @@ interface Assigned {
   amountCents: number;
   intentId: string;
   lines: RefundedLine[];
+  /** What it was said to be for before; null if nobody had said. */
+  before: RefundedLine[] | null;
 }
 
 /**
@@ -30,12 +34,13 @@ export async function sayWhatFor(
   { isTrial = false, seen }: { isTrial?: boolean; seen?: Assigned } = {},
 ): Promise<Assigned> {
   return transaction(deps, async (trx) => {
-    const { uuid, intentId, amountCents } = await findElsewhere(trx, refund);
+    const { intentId } = await findElsewhere(trx, refund);
     const session = await lockSession(trx, intentId);
+    const { uuid, amountCents, before } = await findElsewhere(trx, refund);
     const order = await orderOf(deps, trx, intentId, refund);
     const lines = assignRefund(order, { uuid, amountCents }, assignment);
     if (typeof lines === 'string') throw new NotRefundable(lines);
-    const assigned = { amountCents, intentId, lines };
+    const assigned = { amountCents, intentId, lines, before };
     if (isTrial) return assigned;
     if (seen && !isDeepStrictEqual(seen, assigned))
       throw new NotRefundable('What it can be for has changed since it was shown. Please look again.');
@@ -54,9 +59,46 @@ export async function sayWhatFor(
 export async function readAssignable(
   deps: Deps,
   refund: string,
-): Promise<{ uuid: string; amountCents: number; isDispute: boolean; order: SettledOrder }> {
+): Promise<{
+  uuid: string;
+  amountCents: number;
+  isDispute: boolean;
+  before: RefundedLine[] | null;
+  order: SettledOrder;
+}> {
   const { intentId, ...found } = await findElsewhere(deps.database, refund);
   return { ...found, order: await orderOf(deps, deps.database, intentId, refund) };
+}
+
+/** What the choice "nothing" means, in words. */
+export const FOR_NOTHING = 'nothing that was bought: everybody keeps what they have';
+
+/** Returns the sentence that says what went back outside Induct. */
+export function elsewhereSentence({
+  amountCents,
+  isDispute,
+  order,
+}: Pick<Awaited<ReturnType<typeof readAssignable>>, 'amountCents' | 'isDispute' | 'order'>): string {
+  return `${displayPrice(amountCents)} of ${order.intentId} was ${isDispute ? 'lost by a dispute' : 'refunded outside Induct'}.`;
+}
+
+/** Returns what a refund made outside Induct may have been for: each choice with the lines of the order, and their names and prices. */
+export function choicesOf({
+  uuid,
+  amountCents,
+  order,
+}: Pick<Awaited<ReturnType<typeof readAssignable>>, 'uuid' | 'amountCents' | 'order'>): {
+  names: string;
+  lines: OrderLine[];
+}[] {
+  return possibleAssignments(order, { uuid, amountCents }).map((parts) => {
+    const lines = parts.map(({ line }) => order.lines[line]!);
+    const names = lines.map(({ name, priceCents }, at) => {
+      const backCents = priceCents - parts[at]!.cents;
+      return `${name}  ${displayPrice(priceCents)}${backCents > 0 ? `, ${displayPrice(backCents)} refunded` : ''}`;
+    });
+    return { names: names.join(' and '), lines };
+  });
 }
 
 async function findElsewhere(database: Kysely<Tables>, refund: string) {
@@ -68,6 +110,7 @@ async function findElsewhere(database: Kysely<Tables>, refund: string) {
       'reason',
       'amount_cents as amountCents',
       'is_dispute as isDispute',
+      sql<RefundedLine[] | null>`case when assigned_at is not null then lines end`.as('before'),
     ])
     .where(isUuid(refund) ? 'uuid' : 'stripe_id', '=', refund)
     .executeTakeFirst();

@@ -14,6 +14,10 @@ import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts'
 export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
+  /** The sums, in cents, of those of them that are on their way, of those that wait here or at Stripe, and of those that failed. */
+  madeCents: number;
+  waitingCents: number;
+  refusedCents: number;
   /**
    * Sentences for staff. `notes`: about refunds that are still due, wait at Stripe or were dropped. `refused`: about refunds that
    * failed or that Stripe refused for good.
@@ -103,9 +107,13 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   await followPayment(deps, intentId);
 }
 
+export function nothingGiven(): Given {
+  return { cents: 0, madeCents: 0, waitingCents: 0, refusedCents: 0, notes: [], refused: [] };
+}
+
 /** Returns the outcome of the refunds with these uuids, which are ours. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
-  const given: Given = { cents: 0, notes: [], refused: [] };
+  const given = nothingGiven();
   if (uuids.length === 0) return given;
   const rows = await deps.database
     .selectFrom('refund')
@@ -115,21 +123,27 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
     .execute();
   for (const { intent_id, amount_cents, status, refusal, stripe_id } of rows) {
     const amount = displayPrice(amount_cents);
-    if (status === 'due')
+    if (status === 'due') {
+      given.waitingCents += amount_cents;
       given.notes.push(`${amount} stays due, and is tried again${refusal === null ? '.' : `: ${refusal}`}`);
-    else if (status === 'canceled' && stripe_id === null)
+    } else if (status === 'canceled' && stripe_id === null)
       given.notes.push(
         `The refund of ${amount} of payment ${intent_id} is dropped: money of that payment has gone back outside Induct.`,
       );
-    else if (status === 'failed' || status === 'canceled')
+    else if (status === 'failed' || status === 'canceled') {
+      given.refusedCents += amount_cents;
       given.refused.push(
         refusal === null
           ? `The refund of ${amount} of payment ${intent_id} failed: the money is with us again.`
           : refusedSentence(intent_id, amount_cents, refusal),
       );
-    else {
+    } else {
       given.cents += amount_cents;
-      if (refusal !== null) given.notes.push(waitsSentence(intent_id, amount_cents, refusal));
+      if (refusal === null) given.madeCents += amount_cents;
+      else {
+        given.waitingCents += amount_cents;
+        given.notes.push(waitsSentence(intent_id, amount_cents, refusal));
+      }
     }
   }
   return given;

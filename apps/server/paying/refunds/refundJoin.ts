@@ -23,6 +23,26 @@ import { previewRefund, type RefundPreview } from './previewRefund.ts';
 /** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
 export class NotRefundable extends Failed {}
 
+/** Thrown once refunds are decided, if Stripe does not answer: they are made later. */
+export class StaysDue extends Failed {
+  constructor() {
+    super('Stripe does not answer. What was decided and is not made yet stays due, and is tried again.', {
+      do: 'reconcile',
+    });
+  }
+}
+
+/** Throws {@link StaysDue} if refunds were decided and Stripe does not answer. */
+export async function orStaysDue<T>(refunded: Promise<T>): Promise<T> {
+  try {
+    return await refunded;
+  } catch (error) {
+    // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
+    if (!(error instanceof Refusal) || error instanceof NotAtStripe) throw error;
+    throw new StaysDue();
+  }
+}
+
 /**
  * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. Without them a refund plan
  * might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.

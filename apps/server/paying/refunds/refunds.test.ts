@@ -24,7 +24,7 @@ import { RefundRefused } from '../../providers/stripe/failures.ts';
 import { confirmPayment } from '../confirmPayment.ts';
 import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
-import { giveBack, promiseRefund } from './giveBack.ts';
+import { giveBack, nothingGiven, promiseRefund } from './giveBack.ts';
 import { lockPaid, NotRefundable, refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
@@ -173,7 +173,11 @@ test('what was given back in the dashboard and not reported yet is not given bac
 test('all that is left of a payment is what the dashboard has left of it', async () => {
   const { intentId } = await undergraduate(server);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9500' });
-  assert.deepEqual(await refundPayment(server.deps, intentId), { cents: 1200, notes: [], refused: [] });
+  assert.deepEqual(await refundPayment(server.deps, intentId), {
+    ...nothingGiven(),
+    cents: 1200,
+    madeCents: 1200,
+  });
   assert.deepEqual(await atStripe(server, intentId), [1200, 9500]);
 });
 

@@ -351,6 +351,7 @@ const nobodys: Record<string, string> = {
   pass_request: 'created_at id',
   person: 'created_at deleted_at erased_at fetched_at id made_contact merged_into',
   person_merge: 'created_at id',
+  person_note: 'created_at id removed_at',
   kept_apart: 'created_at',
   payment:
     'amount_cents attempt checked_at created_at dispute followed has_unsent_goods kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',

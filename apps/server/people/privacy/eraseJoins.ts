@@ -132,6 +132,9 @@ async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Prom
         words = ${[searchWords({ ...profile, email: email ?? profile.email }), ...(known ? [searchWords(known)] : [])].join(BAR)}
       where id = ${id}`.execute(trx);
   }
+  // What staff noted was about the joins.
+  const left = rows.filter(({ others }) => others.length === 0).map(({ id }) => id);
+  await sql`delete from person_note where person_id = any(${left}::bigint[])`.execute(trx);
   await removeUnused(trx, sql`id = any(${rows.map(({ id }) => id)}::bigint[]) and contact_id is null`);
 }
 

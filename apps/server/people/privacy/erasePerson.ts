@@ -249,7 +249,7 @@ const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at)
 
 /**
  * Returns what a database that was restored has of an erased person from before the time `before`: the joins, and the persons who
- * are these contacts or only joined by these joins, or were merged with them, with data, an invitation or a document.
+ * are these contacts or only joined by these joins, or were merged with them, with data, an invitation, a document or a note.
  */
 export async function restoredOf(
   database: Kysely<Tables>,
@@ -267,7 +267,8 @@ export async function restoredOf(
     select id, contact_id from person where id in ${persons} and (
       ${isBefore(before)} and (erased_at is null and deleted_at is null or profile <> '{}' or details is not null or words <> '')
       or exists (select from invitation where person_id = person.id and created_at < ${before})
-      or exists (select from document where person_id = person.id and created_at < ${before}))`.execute(
+      or exists (select from document where person_id = person.id and created_at < ${before})
+      or exists (select from person_note where person_id = person.id and created_at < ${before}))`.execute(
     database,
   );
   return {
@@ -278,7 +279,7 @@ export async function restoredOf(
 }
 
 /**
- * Erases persons: their invitations, their resumes and what is known of them. If other rows refer to a person's row, the row stays
+ * Erases persons: their invitations, their resumes, what staff noted and what is known of them. If other rows refer to a person's row, the row stays
  * with nothing but its ids. With `before`, rows that are newer than that time stay unchanged.
  */
 export async function erasePersons(
@@ -293,7 +294,8 @@ export async function erasePersons(
   const { rows: persons } = await sql<{ id: number }>`
     select id from person where id = any(${given}::bigint[]) order by id for update`.execute(trx);
   const these = sql`any(${persons.map(({ id }) => id)}::bigint[])`;
-  await sql`delete from invitation where person_id = ${these} and ${isOld}`.execute(trx);
+  for (const table of ['invitation', 'person_note'])
+    await sql`delete from ${sql.table(table)} where person_id = ${these} and ${isOld}`.execute(trx);
   await sql`delete from person_merge where (from_id = ${these} or into_id = ${these}) and ${isOld}`.execute(
     trx,
   );

@@ -118,6 +118,7 @@ export async function readPerson(
       rows: await rowsOf('person_merge', sql`from_id = ${theirPersons} or into_id = ${theirPersons}`),
     },
     { title: 'Invitations', rows: await rowsOf('invitation', isTheirs) },
+    { title: 'What staff noted', rows: await rowsOf('person_note', isTheirs) },
     { title: 'Requests for links', rows: await rowsOf('pass_request', sql`lower(email) = ${theirEmails}`) },
     {
       title: 'Reminders stopped',

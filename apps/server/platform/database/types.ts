@@ -60,6 +60,7 @@ export interface Tables {
   secret: { name: string; value: string };
   erasure: { email_hash: Buffer; erased_at: Timestamp };
   forget_at_stripe: { stripe_id: string; kind: 'intent' | 'customer' };
+  person_note: PersonNoteTable;
   left_at_hubspot: { email_hash: Buffer; kind: 'contact' | 'file'; hubspot_id: string };
 }
 
@@ -292,6 +293,18 @@ export interface JoinEventTable {
   cause: ColumnType<StoryCause, never, never>;
   actor: ColumnType<string | null, never, never>;
   detail: ColumnType<StoryDetail | null, never, never>;
+}
+
+/** What staff note of somebody. */
+export interface PersonNoteTable {
+  id: Generated<number>;
+  person_id: number;
+  /** Null once it is removed. */
+  text: string | null;
+  written_by: string;
+  created_at: Timestamp;
+  removed_by: string | null;
+  removed_at: NullableTimestamp;
 }
 
 export interface ReconciliationTable {

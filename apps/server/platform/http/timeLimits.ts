@@ -97,8 +97,9 @@ export function limitBodies(
   });
 }
 
+/** Whether a body is a file: in a form as from a joiner's page, or alone as from the desk. */
 function isUpload(contentType: string | undefined): boolean {
-  return /^(multipart\/|text\/csv\b)/i.test(contentType ?? '');
+  return /^(multipart\/|(text\/csv|application\/octet-stream)\b)/i.test(contentType ?? '');
 }
 
 /**

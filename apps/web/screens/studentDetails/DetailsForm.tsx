@@ -6,8 +6,10 @@ import { postcodeQuestion } from '#core/postcode.ts';
 import { CARDS_ACCEPTED } from '#core/sentences.ts';
 import {
   cleanDetails,
+  fieldLabels,
   gpaValues,
   graduationYears,
+  optionalFields,
   type SubmittedDetails,
   type SubmittedField,
   studentDetailsErrors,
@@ -47,20 +49,19 @@ type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
 
 const CHOOSE = 'Choose…';
 const email = { type: 'email', inputMode: 'email', autoCapitalize: 'none' } as const;
-/** The labels of the text fields, and what helps to fill them in. A field that is not optional is required. */
+/** What helps to fill in the text fields. A field that is not optional is required. */
 const texts = {
-  firstName: { label: 'First name', autoComplete: 'given-name', autoCapitalize: 'words' },
-  middleName: { label: 'Middle name', autoComplete: 'additional-name', autoCapitalize: 'words' },
-  lastName: { label: 'Last name', autoComplete: 'family-name', autoCapitalize: 'words' },
-  personalEmail: { label: 'Personal email', autoComplete: 'email', ...email },
-  schoolEmail: { label: 'School email', autoComplete: 'section-school email', ...email },
-  address1: { label: 'Address line 1', autoComplete: 'address-line1', autoCapitalize: 'words' },
-  address2: { label: 'Address line 2', autoComplete: 'address-line2', autoCapitalize: 'words' },
-  city: { label: 'City', autoComplete: 'address-level2', autoCapitalize: 'words' },
-  zipcode: { label: 'Zipcode', autoComplete: 'postal-code', autoCapitalize: 'characters' },
-  highSchoolName: { label: 'High school name', autoComplete: 'off', autoCapitalize: 'words' },
+  firstName: { autoComplete: 'given-name', autoCapitalize: 'words' },
+  middleName: { autoComplete: 'additional-name', autoCapitalize: 'words' },
+  lastName: { autoComplete: 'family-name', autoCapitalize: 'words' },
+  personalEmail: { autoComplete: 'email', ...email },
+  schoolEmail: { autoComplete: 'section-school email', ...email },
+  address1: { autoComplete: 'address-line1', autoCapitalize: 'words' },
+  address2: { autoComplete: 'address-line2', autoCapitalize: 'words' },
+  city: { autoComplete: 'address-level2', autoCapitalize: 'words' },
+  zipcode: { autoComplete: 'postal-code', autoCapitalize: 'characters' },
+  highSchoolName: { autoComplete: 'off', autoCapitalize: 'words' },
 } as const;
-const optionalTexts: readonly string[] = ['middleName', 'schoolEmail', 'address2'];
 const gpaOptions = optionsOf(gpaValues);
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 
@@ -140,6 +141,7 @@ export function DetailsForm({
   }
   const field = (name: Exclude<SubmittedField, Checked>) => ({
     ...common(name),
+    label: fieldLabels[name],
     value: values[name],
     hint: unread[name] && `Your record says: ${unread[name]}`,
     onBlur: () => tidy(name),
@@ -147,7 +149,7 @@ export function DetailsForm({
       change(name === 'country' ? { country: countryOfOption(value), state: '' } : { [name]: value }),
   });
   const text = (name: keyof typeof texts) => {
-    const optional = optionalTexts.includes(name);
+    const optional = optionalFields.includes(name);
     return { ...texts[name], ...field(name), optional, required: !optional };
   };
   const checkbox = (name: Checked) => ({
@@ -195,7 +197,6 @@ export function DetailsForm({
       <Group title="Where you live">
         <SelectField
           {...field('country')}
-          label="Country"
           autoComplete="country-name"
           placeholder={CHOOSE}
           options={countryOptions}
@@ -215,7 +216,6 @@ export function DetailsForm({
             <SelectField
               key={country?.name}
               {...field('state')}
-              label="State/Province"
               autoComplete="address-level1"
               placeholder={subdivisions === 'loading' ? 'Loading…' : CHOOSE}
               options={subdivisions === 'loading' ? [] : optionsOf(namesOf(subdivisions))}
@@ -225,7 +225,6 @@ export function DetailsForm({
             <TextField
               key={country?.name}
               {...field('state')}
-              label="State/Province"
               // The state is required if the country has subdivisions but their list could not be fetched.
               optional={subdivisions !== null}
               required={subdivisions === null}
@@ -244,18 +243,11 @@ export function DetailsForm({
         <div className={styles.short}>
           <SelectField
             {...field('highSchoolGraduationYear')}
-            label="Graduation year"
             placeholder={CHOOSE}
             options={optionsOf(graduationYears(currentYear))}
             required
           />
-          <SelectField
-            {...field('highSchoolGpa')}
-            label="High school GPA"
-            placeholder={CHOOSE}
-            options={gpaOptions}
-            required
-          />
+          <SelectField {...field('highSchoolGpa')} placeholder={CHOOSE} options={gpaOptions} required />
         </div>
       </Group>
       <div className={styles.end}>

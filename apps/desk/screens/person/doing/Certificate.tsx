@@ -1,0 +1,94 @@
+import { useState } from 'react';
+import { messageOf } from '#client/failures.ts';
+import { Alert } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { TextField } from '#ui/Field.tsx';
+import { SelectField } from '#ui/SelectField.tsx';
+import { Stack } from '#ui/Text.tsx';
+import styles from '../../../components/Dialog.module.css';
+import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
+import { fetchFile } from '../../../lib/files.ts';
+import { saveFile } from '../../../lib/saveFile.ts';
+import type { PersonData } from '../loadPerson.ts';
+import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+
+/** Whether a certificate can be made of a join: its membership is held. */
+export const isHeld = ({ payments }: PersonData['joins'][number]) =>
+  payments.some(({ memberNumber, standing }) => memberNumber !== null && standing !== 'void');
+
+const NOT_MADE = 'The certificate could not be made. Please try again.';
+
+/** Downloads a certificate, with another spelling of the name if the member has asked for one. */
+export function Certificate({
+  person,
+  about,
+  onClose,
+}: {
+  person: PersonData;
+  about: URLSearchParams;
+  onClose: () => void;
+}) {
+  const joins = person.joins.filter(isHeld);
+  const [number, setNumber] = useState(joinIn(about, joins));
+  const [name, setName] = useState('');
+  const [paper, setPaper] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const download = async () => {
+    if (number === null) return;
+    setBusy(true);
+    setFault(null);
+    try {
+      const query = {
+        join: String(number),
+        ...(name.trim() !== '' && { name: name.trim() }),
+        ...(paper !== '' && { paper }),
+      };
+      saveFile(await fetchFile('getCertificate', { id: String(person.id) }, query), 'certificate.pdf');
+    } catch (error) {
+      setFault(messageOf(error, NOT_MADE));
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog wide title="Certificate" onClose={onClose}>
+      <Stack>
+        {number === null && <Alert>This person has no membership.</Alert>}
+        {fault !== null && <Alert isAnswer>{fault}</Alert>}
+        <div className={styles.fields}>
+          <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
+          <TextField
+            id="name"
+            label="Name"
+            optional
+            hint="Another spelling, if the member has asked for one."
+            placeholder={person.name ?? ''}
+            maxLength={200}
+            autoComplete="off"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <SelectField
+            id="paper"
+            label="Paper"
+            value={paper}
+            placeholder="As the member's country has it"
+            options={[
+              { value: 'letter', label: 'Letter' },
+              { value: 'a4', label: 'A4' },
+            ]}
+            onChange={({ target }) => setPaper(target.value)}
+          />
+        </div>
+      </Stack>
+      <DialogButtons>
+        <Button variant="second" slim onClick={onClose}>
+          Close
+        </Button>
+        <Button slim disabled={number === null} busy={isBusy && 'Making it…'} onClick={() => void download()}>
+          Download
+        </Button>
+      </DialogButtons>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+import { SelectField } from '#ui/SelectField.tsx';
+import { stateWords } from '../../../lib/words.ts';
+import type { PersonData } from '../loadPerson.ts';
+
+type Join = PersonData['joins'][number];
+
+/** Returns the number of the join that the address names, if it is among `joins`; otherwise that of the newest. Null: there is none. */
+export function joinIn(about: URLSearchParams, joins: readonly Join[]): number | null {
+  const named = Number(about.get('join'));
+  return joins.some(({ number }) => number === named) ? named : (joins.at(-1)?.number ?? null);
+}
+
+/** Says which join of a person an action is about, if there are several. */
+export function ChooseJoin({
+  joins,
+  number,
+  onChoose,
+}: {
+  joins: readonly Join[];
+  number: number | null;
+  onChoose: (number: number) => void;
+}) {
+  if (joins.length < 2) return null;
+  return (
+    <SelectField
+      id="join"
+      label="Join"
+      value={String(number)}
+      options={joins.map((join) => ({
+        value: String(join.number),
+        label: `Join ${join.number}: ${join.programme}, ${stateWords[join.state]}`,
+      }))}
+      onChange={({ target }) => onChoose(Number(target.value))}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import { TextField } from '#ui/Field.tsx';
+import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import type { PersonData } from '../loadPerson.ts';
+
+/** Says that a person is who HubSpot has as another contact. */
+export function LinkContact({
+  person,
+  about,
+  onClose,
+}: {
+  person: PersonData;
+  about: URLSearchParams;
+  onClose: () => void;
+}) {
+  const [contact, setContact] = useState(about.get('contact') ?? '');
+  const isId = /^\d{1,20}$/.test(contact);
+  return (
+    <ActionDialog
+      asked={isId ? { name: 'linkContact', params: { id: String(person.id) }, body: { contact } } : null}
+      title="Link to a contact"
+      done="The person and the contact are one."
+      onClose={onClose}
+    >
+      <TextField
+        id="contact"
+        label="Contact id"
+        hint="The number at the end of the contact's address in HubSpot."
+        inputMode="numeric"
+        autoComplete="off"
+        value={contact}
+        error={contact === '' || isId ? undefined : 'A contact id has digits only.'}
+        onChange={({ target }) => setContact(target.value.trim())}
+      />
+    </ActionDialog>
+  );
+}

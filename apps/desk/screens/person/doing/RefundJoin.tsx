@@ -1,0 +1,118 @@
+import { useState } from 'react';
+import { displayPrice } from '#core/money.ts';
+import { isMembershipType } from '#core/product.ts';
+import { Checkbox } from '#ui/Field.tsx';
+import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import type { PersonData } from '../loadPerson.ts';
+import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+
+type Line = PersonData['joins'][number]['payments'][number]['lines'][number];
+
+/** Whether something of a join was paid for, so that it can go back. */
+export const isPaid = ({ payments }: PersonData['joins'][number]) =>
+  payments.some(({ status }) => status === 'succeeded');
+
+/** Gives back what is ticked of a join. `about` is what the address says: the join, and what is ticked at first. */
+export function RefundJoin({
+  person,
+  about,
+  onClose,
+}: {
+  person: PersonData;
+  about: URLSearchParams;
+  onClose: () => void;
+}) {
+  const joins = person.joins.filter(isPaid);
+  const [number, setNumber] = useState(joinIn(about, joins));
+  const join = joins.find((each) => each.number === number);
+  const lines = join ? linesOf(join) : [];
+  const [ticks, setTicks] = useState<Record<string, boolean>>({});
+  const isTicked = (line: Line) => !isGone(line) && (ticks[keyOf(line)] ?? isMeant(line, about));
+  const has = (type: Line['type']) => lines.some((line) => line.type === type && isTicked(line));
+  const isIneligible = ticks.ineligible ?? about.has('ineligible');
+  const tick = (key: string) => (event: { target: { checked: boolean } }) =>
+    setTicks({ ...ticks, [key]: event.target.checked });
+  return (
+    <ActionDialog
+      isMoney
+      asked={
+        join
+          ? {
+              name: 'refundJoin',
+              params: { id: String(person.id) },
+              body: {
+                join: join.number,
+                membership: has('membership'),
+                ineligible: has('membership') && isIneligible,
+                upgrade: has('membership_upgrade'),
+                items: lines
+                  .filter((line) => !isMembershipType(line.type) && isTicked(line))
+                  .map(({ productId }) => productId),
+              },
+            }
+          : null
+      }
+      title="What goes back?"
+      done="The refund is decided."
+      onClose={onClose}
+    >
+      <ChooseJoin
+        joins={joins}
+        number={number}
+        onChoose={(chosen) => {
+          setNumber(chosen);
+          setTicks({});
+        }}
+      />
+      <div>
+        {lines.map((line) => (
+          <Checkbox
+            key={keyOf(line)}
+            id={keyOf(line)}
+            label={labelOf(line)}
+            hint={hintOf(line)}
+            disabled={isGone(line)}
+            checked={isTicked(line)}
+            onChange={tick(keyOf(line))}
+          />
+        ))}
+        {has('membership') && (
+          <Checkbox
+            id="ineligible"
+            label="The person was not eligible"
+            hint="The processing fee is kept."
+            checked={isIneligible}
+            onChange={tick('ineligible')}
+          />
+        )}
+      </div>
+    </ActionDialog>
+  );
+}
+
+const labelOf = ({ type, name }: Line) =>
+  type === 'membership' ? 'Membership' : type === 'membership_upgrade' ? 'Upgrade' : name;
+const keyOf = ({ productId }: Line) => `line-${productId}`;
+const isGone = ({ priceCents, refundedCents }: Line) => refundedCents >= priceCents;
+
+function hintOf(line: Line): string {
+  const { name, priceCents, refundedCents } = line;
+  const back = refundedCents > 0 ? `, of which ${displayPrice(refundedCents)} went back` : '';
+  const of = name === labelOf(line) ? '' : `${name}, `;
+  return `${of}${displayPrice(priceCents)}${back}`;
+}
+
+function linesOf({ payments }: PersonData['joins'][number]): Line[] {
+  const paid = payments.filter(({ status }) => status === 'succeeded').flatMap(({ lines }) => lines);
+  return paid.filter(
+    (line, index) => paid.findIndex(({ productId }) => productId === line.productId) === index,
+  );
+}
+
+/** Whether a line is ticked at first: as the address says, otherwise the membership. */
+function isMeant({ type, productId }: Line, about: URLSearchParams): boolean {
+  if (!about.has('types')) return type === 'membership';
+  if (isMembershipType(type)) return about.get('types')!.split(',').includes(type);
+  const items = about.get('items') ?? '';
+  return items === 'all' || items.split(',').includes(String(productId));
+}

@@ -1,0 +1,33 @@
+import { useState } from 'react';
+import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import type { PersonData } from '../loadPerson.ts';
+import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+
+/** Brings the payments of a join to what Stripe says of them. */
+export function SettleJoin({
+  person,
+  about,
+  onClose,
+}: {
+  person: PersonData;
+  about: URLSearchParams;
+  onClose: () => void;
+}) {
+  const joins = person.joins.filter(({ payments }) => payments.length > 0);
+  const [number, setNumber] = useState(joinIn(about, joins));
+  return (
+    <ActionDialog
+      isMoney
+      asked={
+        number === null
+          ? null
+          : { name: 'settleJoin', params: { id: String(person.id) }, body: { join: number } }
+      }
+      title="Settle with Stripe?"
+      done="Settled."
+      onClose={onClose}
+    >
+      <ChooseJoin joins={joins} number={number} onChoose={setNumber} />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,17 @@
+import { correction, generate } from 'lean-qr';
+import { toSvgPath, toSvgSource } from 'lean-qr/extras/svg';
+
+/** The width (in modules) of the light zone that readers need around a code (ISO/IEC 18004, 9.1). */
+const QUIET = 4;
+
+/** A QR code: as the path of an SVG in the page, and as an SVG file for print. */
+export function qrCodeOf(text: string): { viewBox: string; path: string; file: string } {
+  const code = generate(text, { minCorrectionLevel: correction.M });
+  const size = code.size + 2 * QUIET;
+  const look = { on: 'black', off: 'white', padX: QUIET, padY: QUIET, scale: 10, xmlDeclaration: true };
+  return {
+    viewBox: `${-QUIET} ${-QUIET} ${size} ${size}`,
+    path: toSvgPath(code),
+    file: toSvgSource(code, look),
+  };
+}
