@@ -1,10 +1,14 @@
+import { lazy, Suspense } from 'react';
 import { NavLink, Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Offers } from '../../components/Offers.tsx';
+import { useDoing } from '../../lib/useDoing.ts';
 import { Actions } from './Actions.tsx';
-import { Doing } from './doing/Doing.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
+
+/** The dialogs are loaded with the first that opens. */
+const Doing = lazy(() => import('./doing/Doing.tsx'));
 
 const tabs = [
   ['', 'Overview'],
@@ -17,6 +21,7 @@ const tabs = [
 /** What is known of one person. */
 export function Person() {
   const person = useLoaderData() as PersonData;
+  const { doing } = useDoing();
   const name = nameOf(person);
   return (
     <>
@@ -44,7 +49,11 @@ export function Person() {
         ))}
       </nav>
       <Outlet key={person.id} context={person} />
-      <Doing person={person} />
+      {doing !== null && (
+        <Suspense>
+          <Doing person={person} />
+        </Suspense>
+      )}
     </>
   );
 }
