@@ -4,9 +4,7 @@ import { hasRightsOf } from '#core/staff.ts';
 import { Button, buttonClass } from '#ui/Button.tsx';
 import { useMe } from '../../lib/me.ts';
 import { useDoing } from '../../lib/useDoing.ts';
-import { takesTranscripts } from './doing/AddTranscript.tsx';
-import { isHeld } from './doing/Certificate.tsx';
-import { isPaid } from './doing/RefundJoin.tsx';
+import { isHeld, isPaid, takesTranscripts } from './joins.ts';
 import type { PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 

@@ -1,11 +1,15 @@
+import { lazy, Suspense } from 'react';
 import { Outlet, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Offers } from '../../components/Offers.tsx';
 import { Tabs } from '../../components/Tabs.tsx';
+import { useDoing } from '../../lib/useDoing.ts';
 import { Actions } from './Actions.tsx';
-import { Doing } from './doing/Doing.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
+
+/** The dialogs are loaded with the first that opens. */
+const Doing = lazy(() => import('./doing/Doing.tsx'));
 
 const tabs = [
   ['', 'Overview'],
@@ -18,6 +22,7 @@ const tabs = [
 /** What is known of one person. */
 export function Person() {
   const person = useLoaderData() as PersonData;
+  const { doing } = useDoing();
   const name = nameOf(person);
   return (
     <>
@@ -45,7 +50,11 @@ export function Person() {
         }))}
       />
       <Outlet key={person.id} context={person} />
-      <Doing person={person} />
+      {doing !== null && (
+        <Suspense>
+          <Doing person={person} />
+        </Suspense>
+      )}
     </>
   );
 }

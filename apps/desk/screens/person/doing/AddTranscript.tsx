@@ -9,12 +9,9 @@ import styles from '../../../components/Dialog.module.css';
 import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { sendFile } from '../../../lib/files.ts';
 import { showToast } from '../../../lib/toaster.ts';
+import { takesTranscripts } from '../joins.ts';
 import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
-
-/** Whether a join takes transcripts. */
-export const takesTranscripts = ({ state, isErased }: PersonData['joins'][number]) =>
-  state === 'paid' && !isErased;
 
 const field = {
   id: 'transcript',

@@ -9,12 +9,9 @@ import styles from '../../../components/Dialog.module.css';
 import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { fetchFile } from '../../../lib/files.ts';
 import { saveFile } from '../../../lib/saveFile.ts';
+import { isHeld } from '../joins.ts';
 import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
-
-/** Whether a certificate can be made of a join: its membership is held. */
-export const isHeld = ({ payments }: PersonData['joins'][number]) =>
-  payments.some(({ memberNumber, standing }) => memberNumber !== null && standing !== 'void');
 
 const NOT_MADE = 'The certificate could not be made. Please try again.';
 

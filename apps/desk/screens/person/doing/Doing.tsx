@@ -15,7 +15,7 @@ import { SendLetter } from './SendLetter.tsx';
 import { SettleJoin } from './SettleJoin.tsx';
 
 /** The dialog of the action that the address names; nothing if it names none, or one for another role. */
-export function Doing({ person }: { person: PersonData }) {
+export default function Doing({ person }: { person: PersonData }) {
   const { doing, about, stop } = useDoing();
   const isFinance = hasRightsOf(useMe().role, 'finance');
   const on = { person, about, onClose: stop };

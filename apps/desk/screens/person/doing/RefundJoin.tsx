@@ -3,14 +3,11 @@ import { displayPrice } from '#core/money.ts';
 import { isMembershipType } from '#core/product.ts';
 import { Checkbox } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import { isPaid } from '../joins.ts';
 import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
 
 type Line = PersonData['joins'][number]['payments'][number]['lines'][number];
-
-/** Whether something of a join was paid for, so that it can go back. */
-export const isPaid = ({ payments }: PersonData['joins'][number]) =>
-  payments.some(({ status }) => status === 'succeeded');
 
 /** Gives back what is ticked of a join. `about` is what the address says: the join, and what is ticked at first. */
 export function RefundJoin({
