@@ -13,7 +13,7 @@ export function PageFailed() {
   const { state, revalidate } = useRevalidator();
   const { pathname } = useLocation();
   if (error instanceof ApiError && error.status === 404)
-    return <Gone what={pathname.startsWith('/people') ? 'person' : 'page'} />;
+    return <Gone what={pathname.startsWith('/invitations') ? 'page' : 'person'} />;
   return (
     <>
       <PageHeading title={NOT_LOADED} takesFocus />
