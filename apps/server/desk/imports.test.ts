@@ -159,6 +159,14 @@ test('a server that dies leaves its file to another one, which imports the rest'
   await sql`update invitation_import set state = 'done' where id = ${id}`.execute(database);
 });
 
+test('of a file with nothing but faulty lines all are counted and can be downloaded', async () => {
+  const id = await upload([HEADER, ...Array.from({ length: 2_500 }, (_, n) => `ALL${n},x,,,,`)]);
+  const { added, refused, refusals } = await importOf(id);
+  assert.deepEqual([added, refused, refusals.length], [0, 2_500, 100]);
+  const { data } = await browser.call('getRefusedLines', { params: { id: String(id) } });
+  assert.equal((data as string).trim().split('\r\n').length, 2_501);
+});
+
 test('what is no such file says so, and nothing of it is kept', async () => {
   const id = await upload(['name,email', 'Maria,maria@example.com']);
   const { state, failure } = await importOf(id);

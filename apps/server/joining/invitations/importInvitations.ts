@@ -125,7 +125,8 @@ export async function importInvitations(
         const read = fault === null ? invitationOf(values, programmes) : fault;
         if (typeof read === 'string') refuse(line, read);
         else batch.push({ line, ...read });
-        if (batch.length < BATCH) continue;
+        // Lines that are refused count, too: a file may have nothing else.
+        if (raws.size < BATCH) continue;
         await write(connection, batch, how, report, listener);
         await progress(line, bytesRead());
         batch = [];
