@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { funnelSteps, numberKeys } from '#core/funnel.ts';
-import { cents, personId, time } from './deskShapes.ts';
+import { cents, offered, personId, time } from './deskShapes.ts';
 
 const funnel = z.object(
   Object.fromEntries(funnelSteps.map((step) => [step, z.int()])) as Record<
@@ -79,6 +79,7 @@ export const numbersSchemas = {
               /** The payment, if it is about one. */
               intent: z.string().nullable(),
               person: z.object({ id: personId, name: z.string().nullable() }).nullable(),
+              ...offered,
             }),
           ),
         }),

@@ -27,7 +27,7 @@ for (const [remedy, paths] of [
     { do: 'merge or keep apart', uuid: 'join', other: 'other' },
     ['/people/12?do=join&other=13', '/people/12?do=keep-apart&other=13'],
   ],
-  [{ do: 'reject finally', uuid: 'join', reason: 'outdated' }, ['/people/12/documents']],
+  [{ do: 'reject finally', uuid: 'join', reason: 'outdated' }, ['/transcripts/12/2']],
   [{ do: 'print certificate', uuid: 'join' }, ['/people/12?do=certificate&join=2']],
   [{ do: 'read story', uuid: 'join' }, ['/people/12/story']],
   [{ do: 'retry at HubSpot', uuid: 'join' }, ['/people/12?do=retry-hubspot']],

@@ -93,7 +93,7 @@ export function deskOffers(remedy: Remedy | null, places: Places): Offered {
     case 'reject finally': {
       const place = places.join(remedy.uuid);
       return place
-        ? offer('Look at the documents', `/people/${place.personId}/documents`)
+        ? offer('Look at the transcript', `/transcripts/${place.personId}/${place.number}`)
         : advise(BY_OPERATOR);
     }
     case 'print certificate': {

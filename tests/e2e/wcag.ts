@@ -162,7 +162,8 @@ export async function faintEdges(page: Page): Promise<string[]> {
     const { contrast, groundOf } = (window as unknown as Coloured).colours;
     const found: string[] = [];
     for (const control of document.querySelectorAll<HTMLElement>(
-      'input:not([type=checkbox]), select, button',
+      // A slider is known by its thumb.
+      'input:not([type=checkbox], [type=range]), select, button',
     )) {
       if (!control.checkVisibility() || control.matches(':disabled')) continue;
       const { borderTopColor, borderTopWidth, backgroundColor } = getComputedStyle(control);

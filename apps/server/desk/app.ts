@@ -11,6 +11,7 @@ import { fileRoutes } from './fileRoutes.ts';
 import { hubspotRoutes } from './hubspotRoutes.ts';
 import { importRoutes, NO_IMPORT } from './importRoutes.ts';
 import { invitationRoutes } from './invitationRoutes.ts';
+import { NO_JOIN } from './joinOf.ts';
 import { letterRoutes } from './letterRoutes.ts';
 import { NO_NOTE, noteRoutes } from './noteRoutes.ts';
 import { numbersRoutes } from './numbersRoutes.ts';
@@ -25,7 +26,6 @@ import { NO_STAFF } from './staff.ts';
 import { staffRoutes } from './staffRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
 import { NO_DOCUMENT, transcriptRoutes } from './transcriptRoutes.ts';
-import { NO_JOIN } from './transcripts.ts';
 
 /** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
 const unknownAt: Record<string, string> = {

@@ -19,9 +19,9 @@ import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf, dayOf, minuteOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
+import { joinOf } from './joinOf.ts';
 import type { DeskContext } from './serve.ts';
 import { type ActionContext, serveAction } from './serveAction.ts';
-import { findJoin, NO_JOIN } from './transcripts.ts';
 
 type Name = Extract<
   DeskActionName,
@@ -49,7 +49,12 @@ export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
       },
       async act(context, seen) {
         const how = { seen, undoSeconds: UNDO_SECONDS };
-        await reviewTranscripts(context.deps, await mustFind(context), ACCEPTED, how);
+        await reviewTranscripts(
+          context.deps,
+          await joinOf(context.deps, context.params, context.body.join),
+          ACCEPTED,
+          how,
+        );
         return { lines: [] };
       },
     },
@@ -78,7 +83,12 @@ export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
       async act(context, seen) {
         const verdict = { review: 'rejected', reason: reasonIn(context.body) } as const;
         const how = { seen, undoSeconds: UNDO_SECONDS };
-        await reviewTranscripts(context.deps, await mustFind(context), verdict, how);
+        await reviewTranscripts(
+          context.deps,
+          await joinOf(context.deps, context.params, context.body.join),
+          verdict,
+          how,
+        );
         return { lines: [] };
       },
     },
@@ -91,14 +101,20 @@ export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
     'reopenTranscripts',
     {
       async preview(context) {
-        const seen = await reopenTranscripts(context.deps, await mustFind(context), { isTrial: true });
+        const seen = await reopenTranscripts(
+          context.deps,
+          await joinOf(context.deps, context.params, context.body.join),
+          { isTrial: true },
+        );
         const lines = [
           `The transcript is not ${seen.review}. It waits for a decision again, and no letter is sent.`,
         ];
         return { lines, verb: 'Take back', seen };
       },
       async act(context, seen) {
-        await reopenTranscripts(context.deps, await mustFind(context), { seen });
+        await reopenTranscripts(context.deps, await joinOf(context.deps, context.params, context.body.join), {
+          seen,
+        });
         return { lines: [] };
       },
     },
@@ -127,7 +143,12 @@ export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
       },
       async act(context, seen) {
         const { deps, body } = context;
-        const { given } = await rejectAndGiveBack(deps, await mustFind(context), reasonIn(body), { seen });
+        const { given } = await rejectAndGiveBack(
+          deps,
+          await joinOf(context.deps, context.params, context.body.join),
+          reasonIn(body),
+          { seen },
+        );
         return { lines: [...given.notes, ...given.refused] };
       },
     },
@@ -147,18 +168,12 @@ function reasonIn({ reason }: { reason: string }): RejectionReason {
   return reason as RejectionReason;
 }
 
-async function mustFind({ deps, params, body }: ActionContext<Name>): Promise<string> {
-  const found = await findJoin(deps, { id: Number(params.id), join: body.join });
-  if (!found) throw new Refusal(404, NO_JOIN);
-  return found.uuid;
-}
-
 /** Returns the join, that which owes the proof for it, and the decision in force, if there is one. */
 async function decidedSoFar(
   context: ActionContext<Name>,
 ): Promise<{ uuid: string; join: string; last: Decision | null }> {
   const { database } = context.deps;
-  const uuid = await mustFind(context);
+  const uuid = await joinOf(context.deps, context.params, context.body.join);
   const join = await proofJoin(database, uuid);
   const last = (await decisionsOn(database, join)).at(-1);
   return { uuid, join, last: last && last.review !== 'open' ? last : null };

@@ -3,7 +3,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { presentPersonOf } from './presentPersonOf.ts';
 
-const NO_JOIN = 'This person has no join of this number.';
+export const NO_JOIN = 'This person has no join of this number.';
 
 /** Returns the uuid of the join of a call's person that has this number. Throws 404 if there is none. */
 export async function joinOf(

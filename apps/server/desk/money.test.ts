@@ -116,7 +116,7 @@ test('differences of the last nights are told with whom they are about', async (
     refundedCents: 1,
   };
   const of = (kind: string, subject: string, params = {}) =>
-    ({ kind, subject, params, remedy: { do: 'reconcile' } }) as never;
+    ({ kind, subject, params, remedy: { do: 'settle', subject } }) as never;
   await keepReconciliation(
     deps,
     {
@@ -135,15 +135,30 @@ test('differences of the last nights are told with whom they are about', async (
     id: await idOf(uuid),
     name: (await browser.call('getPerson', { params: { id: String(await idOf(uuid)) } })).data.name,
   };
+  const settles = {
+    offers: [{ name: 'Settle', path: `/people/${person.id}?do=settle&join=1`, role: 'finance' }],
+    advice: null,
+  };
   assert.deepEqual(night, {
     payments: 7,
     differences: [
-      { text: 'The join says that it is paid; no payment of it succeeded.', intent: null, person },
-      { text: 'It bought nothing, and not all of its $5.00 has gone back.', intent: intentId, person },
+      {
+        text: 'The join says that it is paid; no payment of it succeeded.',
+        intent: null,
+        person,
+        ...settles,
+      },
+      {
+        text: 'It bought nothing, and not all of its $5.00 has gone back.',
+        intent: intentId,
+        person,
+        ...settles,
+      },
       {
         text: `It was paid by somebody of the same name and email as join 1 of ${person.name}, and both memberships are held.`,
         intent: intentId,
         person,
+        ...settles,
       },
     ],
   });

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { deskOffers } from '#core/deskOffers.ts';
 import { differenceSentence } from '#core/differenceSentence.ts';
 import { lastReconciliations } from '../books/reconcile.ts';
 import { isIntentId } from '../paying/namedOrder.ts';
 import { nameJoins } from '../people/nameJoins.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { Deps } from './deps.ts';
+import { readPlaces } from './readPlaces.ts';
 import { withoutUuids } from './withoutUuids.ts';
 
 const NIGHTS = 14;
@@ -23,6 +25,10 @@ export async function reconciliations(deps: Deps): Promise<DeskData<'getReconcil
   const joinOf = new Map(rows.map(({ intent, uuid }) => [intent, uuid]));
   const uuidOf = (subject: string) => (isIntentId(subject) ? joinOf.get(subject) : subject);
   const persons = await nameJoins(deps, subjects.flatMap((subject) => uuidOf(subject) ?? []).filter(isUuid));
+  const places = await readPlaces(
+    deps,
+    nights.flatMap(({ differences }) => differences.map(({ remedy }) => remedy)),
+  );
   return {
     nights: await Promise.all(
       nights.map(async ({ finished_at, counts, differences }) => {
@@ -30,12 +36,13 @@ export async function reconciliations(deps: Deps): Promise<DeskData<'getReconcil
         return {
           at: finished_at.toISOString(),
           payments: counts.payments ?? 0,
-          differences: differences.map(({ subject }, index) => {
+          differences: differences.map(({ subject, remedy }, index) => {
             const person = persons.get(uuidOf(subject) ?? '');
             return {
               text: texts[index]!,
               intent: isIntentId(subject) ? subject : null,
               person: person ? { id: person.personId, name: person.name } : null,
+              ...deskOffers(remedy, places),
             };
           }),
         };

@@ -3,13 +3,14 @@ import { REMIND_AGAIN_DAYS } from '#core/staff.ts';
 import { personOfDocument, readDocument } from '../documents/documentsOf.ts';
 import { type Reminded, remindOfProof } from '../documents/remindOfProof.ts';
 import type { ListCursor } from '../documents/review.ts';
+import { joinNumbered } from '../people/nameJoins.ts';
 import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import { NO_CURSOR } from './peopleRoutes.ts';
 import { serveDesk } from './serve.ts';
 import { serveAction } from './serveAction.ts';
-import { findJoin, listTranscripts, NO_JOIN, readTranscript } from './transcripts.ts';
+import { listTranscripts, readTranscript } from './transcripts.ts';
 
 export const NO_DOCUMENT = 'There is no such document.';
 const REMOVED = 'The file of this document was removed. What was decided on it stays.';
@@ -25,8 +26,8 @@ function people(count: number, one = '', many = one): string {
 
 /** Returns the uuids of joins that are named by numbers. Those that are gone are left out. */
 async function uuidsOf(deps: Deps, named: readonly { id: number; join: number }[]): Promise<string[]> {
-  const found = await Promise.all(named.map((each) => findJoin(deps, each)));
-  return [...new Set(found.flatMap((join) => (join ? [join.uuid] : [])))];
+  const found = await Promise.all(named.map((each) => joinNumbered(deps, each.id, each.join)));
+  return [...new Set(found.flatMap((uuid) => uuid ?? []))];
 }
 
 /** The calls of Transcripts. */
@@ -37,11 +38,9 @@ export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
     return { rows, next: last && `${last.micros}.${last.key}` };
   });
 
-  serveDesk(app, deps, 'getTranscript', async ({ params }) => {
-    const transcript = await readTranscript(deps, { id: Number(params.id), join: Number(params.join) });
-    if (!transcript) throw new Refusal(404, NO_JOIN);
-    return transcript;
-  });
+  serveDesk(app, deps, 'getTranscript', ({ params }) =>
+    readTranscript(deps, { id: Number(params.id), join: Number(params.join) }),
+  );
 
   serveAction<'remindOfProof', Reminded>(
     app,

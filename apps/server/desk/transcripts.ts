@@ -12,14 +12,14 @@ import {
   type ListCursor,
   waitingTranscripts,
 } from '../documents/review.ts';
-import { joinNamed, nameJoins } from '../people/nameJoins.ts';
-import { presentId } from '../people/showPerson.ts';
+import { nameJoins } from '../people/nameJoins.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { readStory } from '../session/readStory.ts';
 import { eligibilityOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
+import { joinOf, NO_JOIN } from './joinOf.ts';
+import { presentPersonOf } from './presentPersonOf.ts';
 import { programmeName } from './words.ts';
-
-export const NO_JOIN = 'There is no such join, or it was erased.';
 
 type Rows = DeskData<'getTranscripts'>['rows'];
 type Transcript = DeskData<'getTranscript'>;
@@ -88,27 +88,13 @@ export async function listTranscripts(
   }));
 }
 
-/** Returns the uuid of a join that is named by the numbers of its person and its own, and whose it is now; null if there is none. */
-export async function findJoin(
-  deps: Deps,
-  { id, join }: { id: number; join: number },
-): Promise<{ personId: number; uuid: string } | null> {
-  const personId = await presentId(deps, id);
-  const uuid = personId === null ? null : await joinNamed(deps, { personId, number: join });
-  return uuid === null ? null : { personId: personId!, uuid };
-}
-
-/** Returns all that one needs to decide on the transcripts of a join; null if there is no such join. */
-export async function readTranscript(
-  deps: Deps,
-  named: { id: number; join: number },
-): Promise<Transcript | null> {
+/** Returns all that one needs to decide on the transcripts of a join of a person, by its number. Throws 404 if there is none. */
+export async function readTranscript(deps: Deps, named: { id: number; join: number }): Promise<Transcript> {
   const { database, society } = deps;
-  const found = await findJoin(deps, named);
-  if (!found) return null;
-  const { personId, uuid } = found;
+  const params = { id: String(named.id) };
+  const [personId, uuid] = [await presentPersonOf(deps, params), await joinOf(deps, params, named.join)];
   const { join, applicant, documents } = await documentsOfJoin(deps, uuid);
-  if (!applicant) return null;
+  if (!applicant) throw new Refusal(404, NO_JOIN);
   const { name, email, school, graduationYear, gpa, programme } = applicant;
   const [over, decisions, story, next] = await Promise.all([
     isOver(database, join),

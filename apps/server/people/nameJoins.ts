@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { chainOf } from '../session/alike.ts';
 import { newestJoin, personName } from '../session/person.ts';
 import type { Deps } from './deps.ts';
 
@@ -8,18 +7,6 @@ export interface JoinOf {
   personId: number;
   name: string | null;
   number: number;
-}
-
-/** Returns the uuid of a person's join by its number; null if there is none. */
-export async function joinNumbered(
-  { database }: Pick<Deps, 'database'>,
-  personId: number,
-  number: number,
-): Promise<string | null> {
-  const { rows } = await sql<{ uuid: string }>`
-    select uuid from join_session where person_id in ${chainOf(sql`(select ${personId}::bigint)`)}
-    order by created_at, uuid offset ${number - 1} limit 1`.execute(database);
-  return rows[0]?.uuid ?? null;
 }
 
 /** Returns whose these joins are, by uuid. Erased joins are nobody's. */
@@ -41,9 +28,10 @@ export async function nameJoins(
 }
 
 /** Returns the uuid of a person's join by its number, as {@link nameJoins} counts them; null if there is none. */
-export async function joinNamed(
+export async function joinNumbered(
   { database }: Pick<Deps, 'database'>,
-  { personId, number }: Pick<JoinOf, 'personId' | 'number'>,
+  personId: number,
+  number: number,
 ): Promise<string | null> {
   const { rows } = await sql<{ uuid: string }>`
     select uuid

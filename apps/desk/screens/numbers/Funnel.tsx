@@ -2,6 +2,7 @@ import { addressOf } from '#client/deskClient.ts';
 import { type Funnel as Counts, type FunnelStep, funnelSteps, stepBefore } from '#core/funnel.ts';
 import { buttonClass } from '#ui/Button.tsx';
 import table from '../../components/Table.module.css';
+import { Wide } from '../../components/Wide.tsx';
 import type { Asked, Numbers } from './loadNumbers.ts';
 import styles from './Numbers.module.css';
 import { wordsOfDay } from './periods.ts';
@@ -72,7 +73,7 @@ export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numb
           Download CSV
         </a>
       </p>
-      <div className={styles.scroll}>
+      <Wide label={`By ${asked.by}`}>
         <table className={table.table}>
           <caption>By {asked.by}</caption>
           <thead>
@@ -102,7 +103,7 @@ export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numb
               ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </>
   );
 }

@@ -10,6 +10,7 @@ import { Stack } from '#ui/Text.tsx';
 import { usePoll } from '#ui/usePoll.ts';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
+import { Wide } from '../../components/Wide.tsx';
 import { call } from '../../lib/call.ts';
 import { counted } from '../../lib/words.ts';
 import type { Ledger, MoneyData } from './loadNumbers.ts';
@@ -113,7 +114,7 @@ function Kinds({ summary: { kinds } }: { summary: NonNullable<NonNullable<Ledger
   );
   const sum = (column: 1 | 2 | 3 | 4) => rows.reduce((total, row) => total + row[column], 0);
   return (
-    <div className={styles.scroll}>
+    <Wide label="Money by kind">
       <table className={table.table}>
         <caption className="sr">Money by kind</caption>
         <thead>
@@ -141,7 +142,7 @@ function Kinds({ summary: { kinds } }: { summary: NonNullable<NonNullable<Ledger
           </tr>
         </tfoot>
       </table>
-    </div>
+    </Wide>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Link } from 'react-router';
+import { Offers } from '../../components/Offers.tsx';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
 import { counted } from '../../lib/words.ts';
@@ -21,10 +22,15 @@ export function Reconciliations({ nights }: { nights: Nights }) {
           </p>
           {differences.length > 0 && (
             <ul>
-              {differences.map(({ text, intent, person }) => (
+              {differences.map(({ text, intent, person, offers, advice }, index) => (
                 <li key={text + intent + person?.id}>
-                  {text} {intent && <span className={styles.small}>{intent}</span>}{' '}
-                  {person && <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>}
+                  <p id={`difference-${at}-${index}`}>
+                    {text} {intent && <span className={styles.small}>{intent}</span>}{' '}
+                    {person && (
+                      <Link to={`/people/${person.id}`}>{person.name ?? `Person ${person.id}`}</Link>
+                    )}
+                  </p>
+                  <Offers offers={offers} advice={advice} of={`difference-${at}-${index}`} />
                 </li>
               ))}
             </ul>
