@@ -95,6 +95,8 @@ export const invitationSchemas = {
       programmes: z.array(z.object({ key: z.string(), name: z.string() })),
     }),
   },
+  /** All that the filters find. */
+  getInvitationsFile: { body: z.object({ filter }), data: z.string() },
   /** The latest files. */
   getImports: { data: z.object({ imports: z.array(imported) }) },
   getImport: { params: z.object({ id: number }), data: imported },

@@ -131,12 +131,15 @@ const foundPeople = z.object({
   knowsContacts: z.boolean(),
 });
 
+const searched = z.string().max(200).overwrite(cleanText).min(1);
+const waiting = z.enum(['letters', 'hubspot', 'refunds']);
+
 /** The calls of People and Person. */
 export const peopleSchemas = {
   /** Finds people by any part of a name or email, or by code, member number, payment, card with amount, or HubSpot contact. */
   searchPeople: {
     body: z.object({
-      text: z.string().max(200).overwrite(cleanText).min(1),
+      text: searched,
       next: z.string().max(200).optional(),
     }),
     data: foundPeople,
@@ -148,6 +151,11 @@ export const peopleSchemas = {
       next: z.string().max(200).optional(),
     }),
     data: foundPeople,
+  },
+  /** All of {@link searchPeople} or {@link getWaiting}. */
+  getPeopleFile: {
+    body: z.union([z.object({ text: searched }), z.object({ queue: waiting })]),
+    data: z.string(),
   },
   /** 404: there is no such person. Whoever was merged is answered with whom they became. */
   getPerson: { params: personParams, data: person },

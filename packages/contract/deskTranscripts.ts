@@ -42,6 +42,8 @@ export const transcriptSchemas = {
     query: z.object({ tab: z.enum(transcriptTabs).default('decide'), next: z.string().max(100).optional() }),
     data: z.object({ rows: z.array(row), next: z.string().nullable() }),
   },
+  /** All of a list. */
+  getTranscriptsFile: { query: z.object({ tab: z.enum(transcriptTabs) }), data: z.string() },
   /** All that one needs to decide on the transcripts of a join. 404: there is none. */
   getTranscript: {
     params: z.object({ id: number, join: number }),

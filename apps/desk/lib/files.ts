@@ -9,12 +9,7 @@ import { orSignInAgain } from './call.ts';
 
 type Query = Record<string, string>;
 
-/** Fetches a file. Throws `ApiError` for a failure, `Unsent` without an answer. */
-export function fetchFile(name: 'getCertificate', params: { id: string }, query: Query): Promise<Blob> {
-  return orSignInAgain(async () => (await ask(name, params, query)).blob());
-}
-
-/** Sends a file as it is. Throws as {@link fetchFile}. */
+/** Sends a file as it is. Throws `ApiError` for a failure, `Unsent` without an answer. */
 export function sendFile(
   name: 'addTranscript',
   params: { id: string },
@@ -29,7 +24,7 @@ export function sendFile(
 }
 
 async function ask(
-  name: 'getCertificate' | 'addTranscript',
+  name: 'addTranscript',
   params: { id: string },
   query: Query,
   init: RequestInit = {},

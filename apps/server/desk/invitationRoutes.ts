@@ -21,7 +21,8 @@ import {
 import { verdictOn } from '../joining/invitations/verdictOn.ts';
 import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { dateOf } from '../society/texts.ts';
+import { dateOf, dayOf } from '../society/texts.ts';
+import { csvPages, FILE_ROWS } from './csvPages.ts';
 import type { Deps } from './deps.ts';
 import { serveDesk } from './serve.ts';
 import { serveAction } from './serveAction.ts';
@@ -66,6 +67,30 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
       hasAny: page.rows.length > 0 || (await hasInvitations(deps.database)),
       programmes: Object.entries(deps.society.programmes).map(([key, { name }]) => ({ key, name })),
     };
+  });
+
+  serveDesk(app, deps, 'getInvitationsFile', ({ body: { filter } }) => {
+    const columns = ['code', 'person', 'name', 'school', 'programme', 'campaign', 'last day', 'state'];
+    const pieces = csvPages(columns, async (after: InvitationCursor | null) => {
+      const page = await searchInvitations(deps, filter, { most: FILE_ROWS, after });
+      return {
+        cells: page.rows.map((row) => {
+          const { code, person, school, programme, campaign, lastDay, state } = rowOf(deps, row);
+          return [
+            code,
+            person ? String(person.id) : '',
+            person?.name ?? '',
+            school ?? '',
+            programme ?? '',
+            campaign ?? '',
+            lastDay ? dayOf(deps.society, new Date(lastDay)) : '',
+            state,
+          ];
+        }),
+        next: page.next,
+      };
+    });
+    return { name: `invitations-${dayOf(deps.society, deps.now())}.csv`, pieces };
   });
 
   serveAction(

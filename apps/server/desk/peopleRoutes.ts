@@ -8,6 +8,8 @@ import { type PersonCursor, peopleWaiting, searchPeople } from '../joining/findJ
 import { showLetter } from '../letters/showLetter.ts';
 import { showPerson } from '../people/showPerson.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { dayOf } from '../society/texts.ts';
+import { csvPages, FILE_ROWS } from './csvPages.ts';
 import type { Deps } from './deps.ts';
 import { eventsAbout } from './events.ts';
 import { personAnswer } from './personAnswer.ts';
@@ -47,6 +49,29 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   serveDesk(app, deps, 'getWaiting', async ({ query: { queue, next } }) =>
     answer(await peopleWaiting(deps, queue, pageAt(next))),
   );
+
+  serveDesk(app, deps, 'getPeopleFile', ({ body }) => {
+    const columns = ['person', 'name', 'email', 'programme', 'state', 'paid', 'member number'];
+    const pieces = csvPages(columns, async (after: PersonCursor | null) => {
+      const page = { most: FILE_ROWS, after };
+      const { rows, next } = await ('text' in body
+        ? searchPeople(deps, body.text, page)
+        : peopleWaiting(deps, body.queue, page));
+      return {
+        cells: rows.map(({ id, name, email, programme, state, paidAt, memberNumber }) => [
+          String(id),
+          name ?? '',
+          email ?? '',
+          programme ? programmeName(deps.society, programme) : '',
+          state ?? '',
+          paidAt ? dayOf(deps.society, paidAt) : '',
+          memberNumber ? displayMemberNumber(memberNumber) : '',
+        ]),
+        next,
+      };
+    });
+    return { name: `people-${dayOf(deps.society, deps.now())}.csv`, pieces };
+  });
 
   serveDesk(app, deps, 'getPerson', async ({ params }) => {
     const person = await showPerson(deps, Number(params.id));

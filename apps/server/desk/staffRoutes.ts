@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { csvLine } from '#core/csv.ts';
 import { isProviderEmail } from '#core/providerEmail.ts';
 import { callWords, LINK_HOURS, roleWords } from '#core/staff.ts';
 import { INVALID_EMAIL } from '#core/studentDetails.ts';
 import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { dayOf } from '../society/texts.ts';
+import { csvPages, FILE_ROWS } from './csvPages.ts';
 import type { Deps } from './deps.ts';
 import { searchEvents } from './events.ts';
 import { linkAddress, makeLink } from './links.ts';
@@ -119,16 +119,19 @@ export function staffRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string
   });
 
   serveDesk(app, deps, 'getEventsFile', ({ query }) => {
-    async function* pieces() {
-      yield csvLine(['when', 'who', 'what', 'about', 'outcome']);
-      for (let before: string | null = null; ; ) {
-        const page = await searchEvents(deps, query, { most: 1_000, before });
-        for (const { at, name, action, subject, outcome } of page.rows)
-          yield csvLine([at.toISOString(), name ?? 'unknown', callWords(action), subject ?? '', outcome]);
-        if (!page.more) return;
-        before = page.rows.at(-1)!.id;
-      }
-    }
-    return { name: `what-staff-did-${dayOf(deps.society, deps.now())}.csv`, pieces: pieces() };
+    const pieces = csvPages(['when', 'who', 'what', 'about', 'outcome'], async (before: string | null) => {
+      const page = await searchEvents(deps, query, { most: FILE_ROWS, before });
+      return {
+        cells: page.rows.map(({ at, name, action, subject, outcome }) => [
+          at.toISOString(),
+          name ?? 'unknown',
+          callWords(action),
+          subject ?? '',
+          outcome,
+        ]),
+        next: page.more ? page.rows.at(-1)!.id : null,
+      };
+    });
+    return { name: `what-staff-did-${dayOf(deps.society, deps.now())}.csv`, pieces };
   });
 }

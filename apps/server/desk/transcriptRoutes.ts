@@ -6,6 +6,8 @@ import type { ListCursor } from '../documents/review.ts';
 import { joinNumbered } from '../people/nameJoins.ts';
 import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { dayOf } from '../society/texts.ts';
+import { csvPages, FILE_ROWS } from './csvPages.ts';
 import type { Deps } from './deps.ts';
 import { NO_CURSOR } from './peopleRoutes.ts';
 import { serveDesk } from './serve.ts';
@@ -36,6 +38,29 @@ export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
     const after = next === undefined ? null : cursorFrom(next);
     const { rows, next: last } = await listTranscripts(deps, tab, { after, most: ROWS });
     return { rows, next: last && `${last.micros}.${last.key}` };
+  });
+
+  serveDesk(app, deps, 'getTranscriptsFile', ({ query: { tab } }) => {
+    const columns = ['person', 'join', 'name', 'programme', 'since', 'files', 'reminded', 'decision', 'by'];
+    const dayIn = (time: string | null) => (time === null ? '' : dayOf(deps.society, new Date(time)));
+    const pieces = csvPages(columns, async (after: ListCursor | null) => {
+      const { rows, next } = await listTranscripts(deps, tab, { after, most: FILE_ROWS });
+      return {
+        cells: rows.map(({ id, join, name, programme, since, files, remindedAt, verdict, by }) => [
+          String(id),
+          String(join),
+          name ?? '',
+          programme,
+          dayIn(since),
+          String(files),
+          dayIn(remindedAt),
+          verdict ?? '',
+          by ?? '',
+        ]),
+        next,
+      };
+    });
+    return { name: `transcripts-${tab}-${dayOf(deps.society, deps.now())}.csv`, pieces };
   });
 
   serveDesk(app, deps, 'getTranscript', ({ params }) =>

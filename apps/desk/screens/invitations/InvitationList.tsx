@@ -5,11 +5,12 @@ import { Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox, TextField } from '#ui/Field.tsx';
 import { optionsOf, SelectField } from '#ui/SelectField.tsx';
+import { DownloadCsv } from '../../components/DownloadCsv.tsx';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
-import { call } from '../../lib/call.ts';
+import { call, takeFile } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { ExtendDialog, type Which, WithdrawDialog } from './ChangeDialogs.tsx';
 import styles from './Invitations.module.css';
@@ -43,6 +44,12 @@ export function InvitationList({ data }: { data: InvitationData }) {
         </p>
       )}
       <ShowMore list={list} onPress={() => void list.showMore()} />
+      {list.rows.length > 0 && (
+        <DownloadCsv
+          file="invitations.csv"
+          load={() => takeFile('getInvitationsFile', { body: { filter } })}
+        />
+      )}
     </>
   );
 }

@@ -29,37 +29,39 @@ const noKey: Record<Asked['by'], string> = {
 export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numbers: Numbers }) {
   return (
     <>
-      <table className={`${table.table} ${styles.funnel}`}>
-        <caption className="sr">The whole period</caption>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col" className={table.money}>
-              Number
-            </th>
-            <th scope="col" className={table.money}>
-              Of the step before
-            </th>
-            <td className={styles.barCell} />
-          </tr>
-        </thead>
-        <tbody>
-          {funnelSteps.map((step) => (
-            <tr key={step}>
-              <th scope="row">{stepWords[step]}</th>
-              <td className={table.money}>{total[step].toLocaleString('en-US')}</td>
-              <td className={table.money}>{shareOf(total, step)}</td>
-              <td className={styles.barCell}>
-                <progress
-                  aria-hidden
-                  max={Math.max(1, ...funnelSteps.map((each) => total[each]))}
-                  value={total[step]}
-                />
-              </td>
+      <Wide label="The whole period">
+        <table className={`${table.table} ${styles.funnel}`}>
+          <caption className="sr">The whole period</caption>
+          <thead>
+            <tr>
+              <th scope="col">Step</th>
+              <th scope="col" className={table.money}>
+                Number
+              </th>
+              <th scope="col" className={table.money}>
+                Of the step before
+              </th>
+              <td className={styles.barCell} />
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {funnelSteps.map((step) => (
+              <tr key={step}>
+                <th scope="row">{stepWords[step]}</th>
+                <td className={table.money}>{total[step].toLocaleString('en-US')}</td>
+                <td className={table.money}>{shareOf(total, step)}</td>
+                <td className={styles.barCell}>
+                  <progress
+                    aria-hidden
+                    max={Math.max(1, ...funnelSteps.map((each) => total[each]))}
+                    value={total[step]}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
       <p className={styles.note}>
         Joins that began in this period, by how far they have come until now. Invited are the codes that were
         made in it{asked.by === 'school' && '; personal codes belong to no school'}.

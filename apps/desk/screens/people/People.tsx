@@ -2,10 +2,12 @@ import { type KeyboardEvent, useRef } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
+import { DownloadCsv } from '../../components/DownloadCsv.tsx';
 import styles from '../../components/Rows.module.css';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
+import { takeFile } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { queueWords, stateWords } from '../../lib/words.ts';
 import { type Found, findPeople } from './searchPeople.ts';
@@ -88,6 +90,10 @@ function Results({ found }: { found: Found }) {
         </tbody>
       </table>
       <ShowMore list={list} onPress={() => void list.showMore(focusFirstNew)} />
+      <DownloadCsv
+        file="people.csv"
+        load={() => takeFile('getPeopleFile', { body: queue === null ? { text } : { queue } })}
+      />
     </>
   );
 }

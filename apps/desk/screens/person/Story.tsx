@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox } from '#ui/Field.tsx';
@@ -13,7 +13,10 @@ export function Story() {
   const { id, story, joins } = usePerson();
   const [query, setQuery] = useSearchParams();
   const [removed, setRemoved] = useState<number | null>(null);
-  const isFiltered = query.has('staff');
+  // The address follows the tick a moment later, and leads it when one goes back.
+  const isInAddress = query.has('staff');
+  const [isFiltered, setFiltered] = useState(isInAddress);
+  useEffect(() => setFiltered(isInAddress), [isInAddress]);
   const shown = isFiltered ? story.filter(({ isStaff }) => isStaff) : story;
   return (
     <>
@@ -23,9 +26,10 @@ export function Story() {
           id="staff-only"
           label="Staff only"
           checked={isFiltered}
-          onChange={({ target }) =>
-            setQuery(target.checked ? { staff: '' } : {}, { replace: true, preventScrollReset: true })
-          }
+          onChange={({ target }) => {
+            setFiltered(target.checked);
+            setQuery(target.checked ? { staff: '' } : {}, { replace: true, preventScrollReset: true });
+          }}
         />
       </div>
       {shown.length === 0 ? (

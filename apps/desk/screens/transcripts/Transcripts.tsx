@@ -2,12 +2,13 @@ import { useRef } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Stack } from '#ui/Text.tsx';
+import { DownloadCsv } from '../../components/DownloadCsv.tsx';
 import rows from '../../components/Rows.module.css';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Tag } from '../../components/Tag.tsx';
 import { Time } from '../../components/Time.tsx';
-import { call } from '../../lib/call.ts';
+import { call, takeFile } from '../../lib/call.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { counted, verdictTones } from '../../lib/words.ts';
 import type { Listed, Tab } from './loadTranscripts.ts';
@@ -29,6 +30,12 @@ export function Transcripts() {
       <PageHeading title="Transcripts" />
       <TranscriptTabs />
       <List key={listed.tab} listed={listed} />
+      {listed.rows.length > 0 && (
+        <DownloadCsv
+          file={`transcripts-${listed.tab}.csv`}
+          load={() => takeFile('getTranscriptsFile', { query: { tab: listed.tab } })}
+        />
+      )}
     </>
   );
 }

@@ -7,7 +7,7 @@ import { SelectField } from '#ui/SelectField.tsx';
 import { Stack } from '#ui/Text.tsx';
 import styles from '../../../components/Dialog.module.css';
 import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
-import { fetchFile } from '../../../lib/files.ts';
+import { takeFile } from '../../../lib/call.ts';
 import { saveFile } from '../../../lib/saveFile.ts';
 import { isHeld } from '../joins.ts';
 import type { PersonData } from '../loadPerson.ts';
@@ -37,11 +37,12 @@ export function Certificate({
     setFault(null);
     try {
       const query = {
-        join: String(number),
+        join: number,
         ...(name.trim() !== '' && { name: name.trim() }),
-        ...(paper !== '' && { paper }),
+        ...(paper !== '' && { paper: paper as 'letter' | 'a4' }),
       };
-      saveFile(await fetchFile('getCertificate', { id: String(person.id) }, query), 'certificate.pdf');
+      const bytes = await takeFile('getCertificate', { params: { id: String(person.id) }, query });
+      saveFile(new Blob([bytes], { type: 'application/pdf' }), 'certificate.pdf');
     } catch (error) {
       setFault(messageOf(error, NOT_MADE));
     }
