@@ -6,6 +6,8 @@ import { failure } from './schemas.ts';
 
 export const time = z.iso.datetime();
 export const cents = z.int();
+/** A day such as 2026-11-03. */
+export const day = z.iso.date('Please enter a day.').regex(/^(19|2\d)/, 'Please enter a day.');
 /** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
 export const personId = z.int().positive();
 /** Which join of a person: the oldest is 1. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { staffRoles } from '#core/staff.ts';
-import { action, number, time } from './deskShapes.ts';
+import { action, day, number, time } from './deskShapes.ts';
 
 const staff = z.object({
   id: z.int(),
@@ -17,9 +17,9 @@ const staff = z.object({
 
 /** Which of what staff did is asked for: all that is given. Days are the society's. */
 const eventFilter = z.object({
-  name: z.string().max(200).optional(),
-  action: z.string().max(100).optional(),
-  day: z.iso.date().optional(),
+  name: z.string().max(200).overwrite(cleanText).optional(),
+  action: z.string().max(100).overwrite(cleanText).optional(),
+  day: day.optional(),
 });
 
 /** The calls of Staff. */

@@ -81,7 +81,7 @@ export const transcriptSchemas = {
   acceptTranscripts: { params: personParams, ...action({ join }) },
   /** Rejects them, also if they were accepted; or corrects the reason of a rejection. */
   rejectTranscripts: { params: personParams, ...action({ join, reason }) },
-  /** Takes the last decision back, while its letter has not begun to be sent. */
+  /** Takes the last decision back, if it is the caller's and its letter has not begun to be sent. */
   reopenTranscripts: { params: personParams, ...action({ join }) },
   /** Rejects them for good, and gives the membership's price back, less the processing fee. */
   rejectFinally: { params: personParams, ...action({ join, reason }) },

@@ -30,3 +30,13 @@ export const stepBefore: Record<FunnelStep, FunnelStep | null> = {
   upgraded: 'paid',
   proofAccepted: 'paid',
 };
+
+const MOST_YEARS = 10;
+
+/** Returns why a period from one ISO day to another cannot be counted; null if it can. */
+export function periodFault({ from, to }: { from: string; to: string }): string | null {
+  if (from > to) return 'The first day is after the last.';
+  return Number(to.slice(0, 4)) - Number(from.slice(0, 4)) > MOST_YEARS
+    ? `Please choose ${MOST_YEARS} years at most.`
+    : null;
+}

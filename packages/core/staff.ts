@@ -36,3 +36,16 @@ export const REMIND_AGAIN_DAYS = 7;
 
 /** The most characters of what staff note of somebody. */
 export const NOTE_MAX_LENGTH = 2_000;
+
+/** Why an account at the identity provider signs nobody in. The address of the sign-in page has the key alone. */
+export const accountRefusals = {
+  unknown:
+    'This account does not belong to anybody here. Open the sign-in link that you were given, and continue with the account from there.',
+  taken: 'This account belongs to somebody else here.',
+  late: 'The sign-in took too long, or was begun in another browser. Please try again.',
+  cancelled: 'The sign-in was cancelled. Please try again.',
+  failed:
+    'The sign-in did not work. Please try again. If it goes on, ask whoever runs the server: its log has the reason.',
+  link: 'This link was used already, or has expired. Ask for a new one.',
+} as const;
+export type AccountRefusal = keyof typeof accountRefusals;

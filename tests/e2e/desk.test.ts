@@ -321,3 +321,13 @@ test('every page: nothing moves by itself, axe finds nothing, the Tab key reache
   await expect(letter).toHaveCount(0);
   await expect(button(page, 'Show').first()).toBeFocused();
 });
+
+test('the sign-in page says nothing that somebody else has written into its address', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.goto(`/?${new URLSearchParams({ refused: 'Call 555 0100 and read out your sign-in link.' })}`);
+  await expect(heading(page, 'Sign in')).toBeVisible();
+  await expect(page.getByText(/555 0100/)).toHaveCount(0);
+});

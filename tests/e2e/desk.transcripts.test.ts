@@ -347,3 +347,30 @@ test('the documents of a person lead to their judging page, and are downloaded',
   await page.goto('/transcripts/999999/1');
   await expect(heading(page, 'Nobody is here')).toBeVisible();
 });
+
+test('Undo takes back one’s own decision, and not the one that a colleague has made since', async ({
+  page,
+  browser,
+}) => {
+  await enterDesk(page, 'Ada Undoes');
+  const address = await waiting(browser);
+  await page.goto(address);
+  await button(page, 'Accept').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click();
+  await expect(button(page, 'Undo')).toBeVisible();
+
+  const context = await browser.newContext({ baseURL: new URL(page.url()).origin });
+  const colleague = await context.newPage();
+  await enterDesk(colleague, 'Ben Decides');
+  await colleague.goto(address);
+  await button(colleague, 'Reject').click();
+  await colleague.keyboard.press('1');
+  await colleague.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+  await expect(standing(colleague, 'rejected')).toBeVisible();
+
+  await button(page, 'Undo').click();
+  await expect(toast(page, 'The decision is not taken back.')).toBeVisible();
+  await colleague.reload();
+  await expect(standing(colleague, 'rejected')).toBeVisible();
+  await context.close();
+});

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useRevalidator, useSearchParams } from 'react-router';
+import { type AccountRefusal, accountRefusals } from '#core/staff.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -7,7 +8,7 @@ import { Hint, Stack } from '#ui/Text.tsx';
 import { isSignedIn, learnMe } from '../lib/me.ts';
 import { passkeySentence, signInByPasskey } from '../lib/passkeys.ts';
 import { signInAgain } from '../lib/signInAgain.ts';
-import { societyName } from '../lib/society.ts';
+import { providerName, societyName } from '../lib/society.ts';
 import { Dialog, DialogButtons } from './Dialog.tsx';
 import { Door } from './Door.tsx';
 import { ProviderButton } from './ProviderButton.tsx';
@@ -38,7 +39,8 @@ export function SignInPage() {
   const { revalidate } = useRevalidator();
   // Why the identity provider's answer did not sign in.
   const [query] = useSearchParams();
-  const refused = query.get('refused');
+  const why = query.get('refused') ?? '';
+  const refused = Object.hasOwn(accountRefusals, why) ? accountRefusals[why as AccountRefusal] : null;
   // The page is loaded before it is shown, since it could not be loaded while nobody was signed in.
   const { isBusy, fault, signIn } = usePasskey(async () => {
     await revalidate();
@@ -83,6 +85,15 @@ function Question({ answer }: { answer: (isSignedIn: boolean) => void }) {
       <Stack>
         <p>You are signed out. Sign in, and this page goes on where you were.</p>
         {fault && <Alert isAnswer>{fault}</Alert>}
+        {providerName !== null && (
+          <p>
+            With your account at {providerName}:{' '}
+            <a href="/" target="_blank" rel="noreferrer">
+              sign in in another tab
+            </a>
+            , then come back here.
+          </p>
+        )}
         <Hint>{NO_PASSKEY} Open it in another tab, then come back here.</Hint>
       </Stack>
       <DialogButtons>

@@ -9,3 +9,10 @@ export function timeWords(time: string, timeZone: string): string {
 export function dayWords(time: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'medium' }).format(new Date(time));
 }
+
+/** Returns a text of an address if it is an ISO day; null otherwise. */
+export function dayIn(text: string | null): string | null {
+  return text !== null && /^(19|2\d)\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? text
+    : null;
+}

@@ -101,11 +101,9 @@ export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
     'reopenTranscripts',
     {
       async preview(context) {
-        const seen = await reopenTranscripts(
-          context.deps,
-          await joinOf(context.deps, context.params, context.body.join),
-          { isTrial: true },
-        );
+        const { uuid, last } = await decidedSoFar(context);
+        if (last && last.by !== context.deps.actor) throw new Failed(alreadyDecided(context.deps, last));
+        const seen = await reopenTranscripts(context.deps, uuid, { isTrial: true });
         const lines = [
           `The transcript is not ${seen.review}. It waits for a decision again, and no letter is sent.`,
         ];

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { LINK_HOURS, type StaffRole } from '#core/staff.ts';
+import { accountRefusals, LINK_HOURS, type StaffRole } from '#core/staff.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
@@ -14,7 +14,7 @@ export interface Staff {
   role: StaffRole;
 }
 
-export const LINK_OVER = 'This link was used already, or has expired. Ask for a new one.';
+export const LINK_OVER = accountRefusals.link;
 
 /** Returns the address that signs one browser in, once, within {@link LINK_HOURS}. */
 export function linkAddress(deskUrl: string, token: string): string {

@@ -110,3 +110,18 @@ test('the numbers are taken away as CSV, and that is recorded', async () => {
   );
   assert.deepEqual(rows, [{ action: 'getNumbersFile', outcome: 'done' }]);
 });
+
+test('a period that ends before it begins is refused with a sentence that says so', async () => {
+  const { status, message } = await browser.call('getNumbers', {
+    query: { from: '2026-12-24', to: '2026-11-01', by: 'day' },
+  });
+  assert.deepEqual([status, message], [400, 'The first day is after the last.']);
+});
+
+test('a day that the database does not know is refused', async () => {
+  const day = '0000-01-01';
+  const { status } = await browser.call('getNumbers', { query: { from: day, to: day, by: 'day' } });
+  assert.equal(status, 400);
+  const owner = await desk.signedIn('owner');
+  assert.equal((await owner.call('searchEvents', { body: { day } })).status, 400);
+});

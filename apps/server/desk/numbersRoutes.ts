@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { DeskData, DeskQuery } from '#contract/deskSchemas.ts';
 import { csvLine } from '#core/csv.ts';
-import { funnelSteps } from '#core/funnel.ts';
+import { funnelSteps, periodFault } from '#core/funnel.ts';
 import { joinsByDay, readNumbers } from '../joining/readNumbers.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
@@ -16,13 +16,16 @@ const NOT_READ = 'This month has not been read from Stripe yet.';
 /** The calls of Numbers. */
 export function numbersRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const named = async (asked: DeskQuery<'getNumbers'>, most: number | null) => {
+    const fault = periodFault(asked);
+    if (fault !== null) throw new Refusal(400, fault);
     const { rows, total } = await readNumbers(deps, asked, most);
     const nameOf = (key: string) => (asked.by === 'programme' ? programmeName(deps.society, key) : key);
     return { rows: rows.map(({ key, ...row }) => ({ key: key && nameOf(key), ...row })), total };
   };
 
   serveDesk(app, deps, 'getNumbers', async ({ query }) => {
-    const [days, numbers] = await Promise.all([joinsByDay(deps, query), named(query, MOST_ROWS)]);
+    const numbers = await named(query, MOST_ROWS);
+    const days = await joinsByDay(deps, query);
     return { days, ...numbers };
   });
 

@@ -184,3 +184,13 @@ test('the packing list has what its tab has, is safe in a spreadsheet, and its t
     select action, subject, outcome from staff_event order by id desc limit 1`.execute(database);
   assert.deepEqual(rows, [{ action: 'getPackingList', subject: 'to-send', outcome: 'done' }]);
 });
+
+test('a packing list has no characters that turn the text around them', async () => {
+  const person = somebody();
+  const { id } = await boughtPin(person);
+  const turned = JSON.stringify({ firstName: '\u202eevil\u2066' });
+  await sql`update person set details = details || ${turned}::jsonb where id = ${id}`.execute(database);
+  const { data } = await browser.call('getPackingList', { query: { tab: 'to-send' } });
+  const line = (data as string).split('\r\n').find((each) => each.includes(person.lastName))!;
+  assert.match(line, new RegExp(`^evil ${person.lastName},`));
+});

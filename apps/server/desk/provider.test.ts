@@ -6,7 +6,7 @@ import { startIdentityProvider } from '../../../tests/harness/identityProvider.t
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { freePort } from '../../../tools/local/ports.ts';
 import { LINK_OVER } from './links.ts';
-import { RETURN_PATH, TURN_OVER, UNKNOWN_ACCOUNT } from './provider.ts';
+import { RETURN_PATH } from './provider.ts';
 
 const server = await sharedServer();
 const { database } = server.deps;
@@ -86,7 +86,7 @@ function wanderer() {
 
 test('an account is bound by a sign-in link, and then signs in by itself, without a passkey', async () => {
   identities.signsIn('account-of-ada');
-  assert.equal(await wanderer().signIn(), UNKNOWN_ACCOUNT);
+  assert.equal(await wanderer().signIn(), 'unknown');
   const token = await desk.link('Ada Account', 'finance');
   assert.equal(await wanderer().signIn(token), 'Ada Account');
   assert.equal(await wanderer().signIn(), 'Ada Account');
@@ -102,11 +102,11 @@ test('an account is one person’s, and nobody’s once the access has ended', a
   identities.signsIn('account-of-ben');
   assert.equal(await wanderer().signIn(await desk.link('Ben Account', 'staff')), 'Ben Account');
   const other = await desk.link('Cleo Account', 'staff');
-  assert.equal(await wanderer().signIn(other), 'This account belongs to somebody else here.');
+  assert.equal(await wanderer().signIn(other), 'taken');
   identities.signsIn('account-of-cleo');
   assert.equal(await wanderer().signIn(other), 'Cleo Account', 'a refusal uses no link up');
   await sql`update staff set ended_at = now() where name = 'Cleo Account'`.execute(database);
-  assert.equal(await wanderer().signIn(), UNKNOWN_ACCOUNT);
+  assert.equal(await wanderer().signIn(), 'unknown');
 });
 
 test('only the browser that has begun a sign-in ends it, once, and in time', async () => {
@@ -118,21 +118,26 @@ test('only the browser that has begun a sign-in ends it, once, and in time', asy
   const { data } = await own.begin();
   const back = await own.askProvider(data!.url);
   await foreign.begin();
-  assert.equal(refusal(await foreign.go(back)), TURN_OVER);
+  assert.equal(refusal(await foreign.go(back)), 'late');
   assert.equal(await foreign.me(), 'nobody');
   assert.equal(refusal(await own.go(back)), null);
   assert.equal(await own.me(), 'Dora Account');
-  assert.equal(refusal(await own.go(back)), TURN_OVER, 'it is used up');
+  assert.equal(refusal(await own.go(back)), 'late', 'it is used up');
 
   const late = wanderer();
   const begun = await late.begin();
   const returned = await late.askProvider(begun.data!.url);
   await sql`update staff_turn set expires_at = now()`.execute(database);
-  assert.equal(refusal(await late.go(returned)), TURN_OVER);
+  assert.equal(refusal(await late.go(returned)), 'late');
   const denied = wanderer();
   const { searchParams } = new URL((await denied.begin()).data!.url);
-  const said = `${url}${RETURN_PATH}?error=access_denied&state=${searchParams.get('state')}`;
-  assert.equal(refusal(await denied.go(said)), TURN_OVER);
+  const said = { error: 'access_denied', state: searchParams.get('state')!, iss: identities.issuer };
+  const cancelled = `${url}${RETURN_PATH}?${new URLSearchParams(said)}`;
+  assert.equal(refusal(await denied.go(cancelled)), 'cancelled');
+  const wrong = wanderer();
+  const answered = new URL(await wrong.askProvider((await wrong.begin()).data!.url));
+  answered.searchParams.set('code', 'another');
+  assert.equal(refusal(await wrong.go(answered.href)), 'failed');
   assert.equal(await denied.me(), 'nobody');
 });
 
@@ -141,4 +146,22 @@ test('without a provider there is no such sign-in', async (t) => {
   t.after(() => plain.close());
   assert.equal((await plain.browser().call('enterByProvider', { body: {} })).status, 404);
   assert.equal((await fetch(plain.url + RETURN_PATH, { redirect: 'manual' })).status, 404);
+});
+
+test('a page elsewhere that loads the address of return uses up nobody’s sign-ins', async (t) => {
+  const place = (await freePort())!;
+  const config = {
+    ...server.deps.config,
+    limits: { deskSignInsPerAddress: { count: 3, minutes: 10 } } as never,
+    desk: { url: `http://localhost:${place}`, host: 'localhost', port: place, provider },
+  };
+  const limited = await startDesk({ ...server, deps: { ...server.deps, config } }, 'live', { port: place });
+  t.after(() => limited.close());
+  for (let count = 0; count < 4; count++)
+    await fetch(limited.url + RETURN_PATH, {
+      redirect: 'manual',
+      headers: { 'sec-fetch-site': 'cross-site' },
+    });
+  const { status } = await limited.browser().call('getPasskeyOptions', { body: { isNew: false } });
+  assert.equal(status, 200);
 });

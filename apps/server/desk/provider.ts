@@ -1,18 +1,15 @@
 import { sql, type Transaction } from 'kysely';
 import * as openid from 'openid-client';
-import { CHALLENGE_MINUTES } from '#core/staff.ts';
+import { accountRefusals, CHALLENGE_MINUTES } from '#core/staff.ts';
 import type { DeskProvider } from '../platform/config/desk.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import type { Deps } from './deps.ts';
 import { type Staff, takeLink } from './links.ts';
 import { hashOf } from './tokens.ts';
 
-export const UNKNOWN_ACCOUNT =
-  'This account does not belong to anybody here. Open the sign-in link that you were given, and continue with the account from there.';
-const TAKEN_ACCOUNT = 'This account belongs to somebody else here.';
 const PROVIDER_DOWN = 'The identity provider does not answer. Please try again in a minute.';
-export const TURN_OVER = 'The sign-in took too long, or was begun in another browser. Please try again.';
 
 /** Where the provider sends a browser back to. */
 export const RETURN_PATH = '/enter/done';
@@ -87,16 +84,18 @@ export interface Account {
  * {@link Refusal} (403) if it was not begun by this browser or has not succeeded.
  */
 export async function endTurn(
-  database: Database,
+  { database, log }: Pick<Deps, 'database' | 'log'>,
   provider: DeskProvider,
   returned: URL,
   state: string | null,
 ): Promise<Account> {
+  if (state === null || returned.searchParams.get('state') !== state)
+    throw new Refusal(403, accountRefusals.late);
   const { rows } = await sql<{ nonce: string; verifier: string; link: Buffer | null }>`
-    delete from staff_turn where state_hash = ${hashOf(state ?? '')} and expires_at > now()
+    delete from staff_turn where state_hash = ${hashOf(state)} and expires_at > now()
     returning nonce, verifier, link_hash as link`.execute(database);
   const [turn] = rows;
-  if (!turn || state === null) throw new Refusal(403, TURN_OVER);
+  if (!turn) throw new Refusal(403, accountRefusals.late);
   const configuration = await configurationOf(provider);
   try {
     const tokens = await openid.authorizationCodeGrant(configuration, returned, {
@@ -107,8 +106,11 @@ export async function endTurn(
     });
     const { iss, sub } = tokens.claims()!;
     return { issuer: iss, subject: sub, link: turn.link };
-  } catch {
-    throw new Refusal(403, TURN_OVER);
+  } catch (error) {
+    if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied')
+      throw new Refusal(403, accountRefusals.cancelled);
+    log.warn({ reason: String(error) }, 'the identity provider’s answer was not accepted');
+    throw new Refusal(403, accountRefusals.failed);
   }
 }
 
@@ -126,13 +128,13 @@ export async function staffOfAccount(
       insert into staff_identity (issuer, subject, staff_id, used_at) values (${issuer}, ${subject}, ${staff.id}, now())
       on conflict (issuer, subject) do update set used_at = now() where staff_identity.staff_id = excluded.staff_id
       returning staff_id`.execute(trx);
-    if (rows.length === 0) throw new Refusal(403, TAKEN_ACCOUNT);
+    if (rows.length === 0) throw new Refusal(403, accountRefusals.taken);
     return staff;
   }
   const { rows } = await sql<Staff>`
     update staff_identity set used_at = now() from staff
     where staff.id = staff_id and ended_at is null and issuer = ${issuer} and subject = ${subject}
     returning staff.id, name, role`.execute(trx);
-  if (!rows[0]) throw new Refusal(403, UNKNOWN_ACCOUNT);
+  if (!rows[0]) throw new Refusal(403, accountRefusals.unknown);
   return rows[0];
 }

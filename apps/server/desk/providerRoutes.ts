@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CHALLENGE_MINUTES } from '#core/staff.ts';
+import { type AccountRefusal, accountRefusals, CHALLENGE_MINUTES } from '#core/staff.ts';
 import type { DeskProvider } from '../platform/config/desk.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -42,12 +42,13 @@ async function enter(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { database, deskUrl } = deps;
+  const { deskUrl } = deps;
   setTurn(reply, deskUrl, '', 0);
   try {
-    await limitSignIns(deps, request.ip);
     const state = parseCookie(request.headers.cookie ?? '')[nameOf(deskUrl)] || null;
-    const account = await endTurn(database, provider, new URL(request.url, deskUrl), state);
+    // Any page can lead a browser here, but none can give it the cookie: only who has begun is counted.
+    if (state !== null) await limitSignIns(deps, request.ip);
+    const account = await endTurn(deps, provider, new URL(request.url, deskUrl), state);
     const { staff, token } = await transaction(deps, async (trx) => {
       const found = await staffOfAccount(trx, account);
       return { staff: found, token: await beginSession(trx, found) };
@@ -57,7 +58,9 @@ async function enter(
     return await reply.redirect('/', 303);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return reply.redirect(`/?${new URLSearchParams({ refused: error.message })}`, 303);
+    const keys = Object.keys(accountRefusals) as AccountRefusal[];
+    const why = keys.find((key) => accountRefusals[key] === error.message) ?? 'failed';
+    return reply.redirect(`/?refused=${why}`, 303);
   }
 }
 

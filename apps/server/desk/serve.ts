@@ -119,7 +119,7 @@ function sendFile(reply: FastifyReply, file: DeskFile): FastifyReply {
   const { pieces } = file;
   async function* marked() {
     yield '\ufeff';
-    yield* pieces;
+    for await (const piece of pieces) yield piece.split('\r\n').map(plainLines).join('\r\n');
   }
   return reply.type('text/csv; charset=utf-8').send(Readable.from(marked(), { objectMode: false }));
 }

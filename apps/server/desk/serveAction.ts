@@ -39,7 +39,7 @@ export function serveAction<Name extends DeskActionName, Seen>(
   deps: Deps & { deskUrl: string },
   name: Name,
   { preview, act }: Action<Name, Seen>,
-  subject?: (context: DeskContext<Name>) => string,
+  subject?: (context: DeskContext<Name>) => string | Promise<string>,
 ): void {
   const show = async (context: ActionContext<Name>) => {
     const { lines, verb, seen } = await orRefused(deps, preview(context));

@@ -163,3 +163,12 @@ test('what staff did is listed by person, action and day, the latest first', asy
     'when,who,what,about,outcome\r\nBusy Bee,Sign out,,done\r\nBusy Bee,Get staff,,refused\r\nBusy Bee,Enter,,done\r\n',
   );
 });
+
+test('the record of a sign-in link says whose it is', async () => {
+  await invite('Lee Linked');
+  const { id, name, email, role } = await listed('Lee Linked');
+  assert.equal((await owner.act('makeStaffLink', { body: { id, name, email, role } })).status, 200);
+  const { rows } = await sql`
+    select action, subject, outcome from staff_event order by id desc limit 1`.execute(database);
+  assert.deepEqual(rows, [{ action: 'makeStaffLink', subject: `staff ${id}`, outcome: 'done' }]);
+});

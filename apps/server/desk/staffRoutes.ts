@@ -29,30 +29,44 @@ export function staffRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string
     })),
   }));
 
-  serveAction(app, deps, 'makeStaffLink', {
-    async preview({ deps, body }) {
-      const person = body.id === null ? body : await presentStaff(deps, body.id);
-      const { name, email, role } = person;
-      const errors = {
-        ...(name === '' && { name: NO_NAME }),
-        ...(!isProviderEmail(email) && { email: INVALID_EMAIL }),
-      };
-      if (Object.keys(errors).length > 0) throw new Refusal(400, Object.values(errors).join(' '), { errors });
-      const former =
-        body.id === null ? (await listStaff(deps)).find((each) => each.name === name) : undefined;
-      if (former && !former.endedAt) throw new Failed(`${name} is among the staff already.`);
-      const lines = [
-        ...(former ? [`The access of ${name} had ended. It begins again.`] : []),
-        `${name} ${body.id === null ? 'gets the role' : 'has the role'} ${role}, and may ${roleWords[role]}`,
-        `The link signs one browser in, once, within ${LINK_HOURS} hours. It is shown once.`,
-      ];
-      return { lines, verb: 'Make the link', seen: { name, email, role, beginsAgain: former !== undefined } };
+  serveAction(
+    app,
+    deps,
+    'makeStaffLink',
+    {
+      async preview({ deps, body }) {
+        const person = body.id === null ? body : await presentStaff(deps, body.id);
+        const { name, email, role } = person;
+        const errors = {
+          ...(name === '' && { name: NO_NAME }),
+          ...(!isProviderEmail(email) && { email: INVALID_EMAIL }),
+        };
+        if (Object.keys(errors).length > 0)
+          throw new Refusal(400, Object.values(errors).join(' '), { errors });
+        const former =
+          body.id === null ? (await listStaff(deps)).find((each) => each.name === name) : undefined;
+        if (former && !former.endedAt) throw new Failed(`${name} is among the staff already.`);
+        const lines = [
+          ...(former ? [`The access of ${name} had ended. It begins again.`] : []),
+          `${name} ${body.id === null ? 'gets the role' : 'has the role'} ${role}, and may ${roleWords[role]}`,
+          `The link signs one browser in, once, within ${LINK_HOURS} hours. It is shown once.`,
+        ];
+        return {
+          lines,
+          verb: 'Make the link',
+          seen: { name, email, role, beginsAgain: former !== undefined },
+        };
+      },
+      async act({ deps: ofStaff }, { beginsAgain, ...person }) {
+        const token = await makeLink(ofStaff, person, { beginsAgain });
+        return { lines: [], url: linkAddress(deps.deskUrl, token) };
+      },
     },
-    async act({ deps: ofStaff }, { beginsAgain, ...person }) {
-      const token = await makeLink(ofStaff, person, { beginsAgain });
-      return { lines: [], url: linkAddress(deps.deskUrl, token) };
+    async ({ body: { id, name } }) => {
+      const known = id ?? (await listStaff(deps)).find((each) => each.name === name)?.id;
+      return known === undefined ? 'somebody new' : `staff ${known}`;
     },
-  });
+  );
 
   serveAction(
     app,

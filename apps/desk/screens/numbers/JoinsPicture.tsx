@@ -21,8 +21,8 @@ export function JoinsPicture({ period, days }: { period: Period; days: Numbers['
   const paid = shown.reduce((sum, each) => sum + each.paid, 0);
   const day = chosen === null ? undefined : shown[chosen];
   const told = day
-    ? `${wordsOfDay(day.day)}: ${counted(day.begun, 'join')} began, ${day.paid} paid.`
-    : `${counted(begun, 'join')} began, ${paid} paid.`;
+    ? `${wordsOfDay(day.day)}: ${counted(day.begun, 'join')} began, ${day.paid.toLocaleString('en-US')} paid.`
+    : `${counted(begun, 'join')} began, ${paid.toLocaleString('en-US')} paid.`;
   const bar = (count: number, index: number, offset: number, className: string) => {
     const height = (count / most) * HEIGHT;
     return (

@@ -1,13 +1,15 @@
 import { Form, Link, useLoaderData } from 'react-router';
+import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { SelectField } from '#ui/SelectField.tsx';
+import { Stack } from '#ui/Text.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMe } from '../../lib/me.ts';
 import { Funnel } from './Funnel.tsx';
 import { JoinsPicture } from './JoinsPicture.tsx';
-import type { Asked, NumbersData } from './loadNumbers.ts';
+import type { Asked, Numbers as Counted, NumbersData } from './loadNumbers.ts';
 import { Money } from './Money.tsx';
 import styles from './Numbers.module.css';
 import { lastMonth, thisMonth, thisYear, today } from './periods.ts';
@@ -22,12 +24,35 @@ const keys = [
 
 /** How many joined in a period, and where the others stopped. */
 export function Numbers() {
-  const { asked, numbers, money } = useLoaderData() as NumbersData;
-  const isEmpty = numbers.total.started === 0;
+  const { asked, numbers, fault, money } = useLoaderData() as NumbersData;
   return (
     <>
       <PageHeading title="Numbers" />
       <Period asked={asked} />
+      {fault && (
+        <Stack>
+          <Alert isAnswer>{fault}</Alert>
+        </Stack>
+      )}
+      {numbers && <Joins asked={asked} numbers={numbers} />}
+      {money && (
+        <>
+          <Section title="Money">
+            <Money money={money} />
+          </Section>
+          <Section title="Reconciliation" id="reconciliation">
+            <Reconciliations nights={money.nights} />
+          </Section>
+        </>
+      )}
+    </>
+  );
+}
+
+function Joins({ asked, numbers }: { asked: Asked; numbers: Counted }) {
+  const isEmpty = numbers.total.started === 0;
+  return (
+    <>
       <Section title="Joins">
         {isEmpty ? (
           <p>No joins began in this period.</p>
@@ -39,16 +64,6 @@ export function Numbers() {
         <Section title="Funnel">
           <Funnel asked={asked} numbers={numbers} />
         </Section>
-      )}
-      {money && (
-        <>
-          <Section title="Money">
-            <Money money={money} />
-          </Section>
-          <Section title="Reconciliation" id="reconciliation">
-            <Reconciliations nights={money.nights} />
-          </Section>
-        </>
       )}
     </>
   );

@@ -1,9 +1,10 @@
 import type { LoaderFunctionArgs } from 'react-router';
 import type { DeskData, DeskQuery } from '#contract/deskSchemas.ts';
-import { numberKeys } from '#core/funnel.ts';
+import { numberKeys, periodFault } from '#core/funnel.ts';
 import { hasRightsOf } from '#core/staff.ts';
 import { call } from '../../lib/call.ts';
 import { lastMe } from '../../lib/me.ts';
+import { dayIn } from '../../lib/times.ts';
 import { monthsBefore, thisMonth, today } from './periods.ts';
 
 /** How many months of ledgers can be chosen. */
@@ -24,7 +25,9 @@ export interface MoneyData {
 
 export interface NumbersData {
   asked: Asked;
-  numbers: Numbers;
+  /** Null if the period cannot be counted, for which `fault` is the sentence. */
+  numbers: Numbers | null;
+  fault: string | null;
   /** Null for whoever may not see it. */
   money: MoneyData | null;
 }
@@ -36,16 +39,17 @@ export async function loadNumbers({ request }: LoaderFunctionArgs): Promise<Numb
   const query = new URL(request.url).searchParams;
   const current = thisMonth(day);
   const asked: Asked = {
-    from: query.get('from') || current.from,
-    to: query.get('to') || current.to,
+    from: dayIn(query.get('from')) ?? current.from,
+    to: dayIn(query.get('to')) ?? current.to,
     by: numberKeys.find((key) => key === query.get('by')) ?? 'day',
   };
   const { signal } = request;
+  const fault = periodFault(asked);
   const [numbers, money] = await Promise.all([
-    call('getNumbers', { query: asked, signal }),
+    fault === null ? call('getNumbers', { query: asked, signal }) : null,
     me && hasRightsOf(me.role, 'finance') ? loadMoney(day, query.get('month'), signal) : null,
   ]);
-  return { asked, numbers, money };
+  return { asked, numbers, fault, money };
 }
 
 async function loadMoney(day: string, given: string | null, signal: AbortSignal): Promise<MoneyData> {

@@ -16,9 +16,9 @@ import styles from './Staff.module.css';
 
 const tones = { done: 'plain', refused: 'bad', failed: 'bad' } as const;
 
-/** The calls that change something, by what they are called. */
+/** The calls that are recorded, by what they are called: those that change something, and files that are taken. */
 const actions = Object.entries(deskCalls)
-  .filter(([, { method, ...more }]) => method === 'POST' && !('query' in more))
+  .filter(([, { method, ...more }]) => 'file' in more || (method === 'POST' && !('query' in more)))
   .map(([name]) => ({ value: name, label: callWords(name) }))
   .sort((one, other) => one.label.localeCompare(other.label));
 

@@ -1,6 +1,7 @@
 import type { LoaderFunctionArgs } from 'react-router';
 import type { DeskBody, DeskData } from '#contract/deskSchemas.ts';
 import { call } from '../../lib/call.ts';
+import { dayIn } from '../../lib/times.ts';
 
 export type Staff = DeskData<'getStaff'>['staff'][number];
 export type EventFilter = Omit<DeskBody<'searchEvents'>, 'next'>;
@@ -15,7 +16,7 @@ export async function loadStaff({ request }: LoaderFunctionArgs): Promise<StaffD
   const query = new URL(request.url).searchParams;
   const filter: EventFilter = {};
   for (const name of ['name', 'action', 'day'] as const) {
-    const value = query.get(name);
+    const value = name === 'day' ? dayIn(query.get(name)) : query.get(name);
     if (value) filter[name] = value;
   }
   const { signal } = request;
