@@ -3,8 +3,6 @@ import { PageFailed } from '../components/Failed.tsx';
 import { Gone } from '../components/Gone.tsx';
 import { learnMe } from '../lib/me.ts';
 import { Enter } from '../screens/enter/Enter.tsx';
-import { loadNumbers } from '../screens/numbers/loadNumbers.ts';
-import { Numbers } from '../screens/numbers/Numbers.tsx';
 import { Passkeys } from '../screens/passkeys/Passkeys.tsx';
 import { People } from '../screens/people/People.tsx';
 import { searchPeople } from '../screens/people/searchPeople.ts';
@@ -16,21 +14,22 @@ import { loadPerson, mustLoadPerson } from '../screens/person/loadPerson.ts';
 import { Overview } from '../screens/person/Overview.tsx';
 import { Person } from '../screens/person/Person.tsx';
 import { Story } from '../screens/person/Story.tsx';
-import { loadStaff } from '../screens/staff/loadStaff.ts';
-import { Staff } from '../screens/staff/Staff.tsx';
 import { loadToday } from '../screens/today/loadToday.ts';
 import { Today } from '../screens/today/Today.tsx';
-import { loadTranscript } from '../screens/transcript/loadTranscript.ts';
-import { Transcript } from '../screens/transcript/Transcript.tsx';
-import { loadTranscripts } from '../screens/transcripts/loadTranscripts.ts';
-import { Transcripts } from '../screens/transcripts/Transcripts.tsx';
 import { Layout } from './Layout.tsx';
 
-/** The pages of Invitations and Parcels are no part of the first load. */
+// The first load has Today and people. Other pages are loaded when they are opened.
 const invitations = async () =>
   (await import(/* webpackChunkName: "invitations" */ '../screens/invitations/routes.ts')).routes;
+const numbers = async () =>
+  (await import(/* webpackChunkName: "numbers" */ '../screens/numbers/routes.ts')).routes;
 const parcels = async () =>
   (await import(/* webpackChunkName: "parcels" */ '../screens/parcels/routes.ts')).routes;
+const staff = async () => (await import(/* webpackChunkName: "staff" */ '../screens/staff/routes.ts')).routes;
+const transcript = async () =>
+  (await import(/* webpackChunkName: "transcript" */ '../screens/transcript/routes.ts')).routes;
+const transcripts = async () =>
+  (await import(/* webpackChunkName: "transcripts" */ '../screens/transcripts/routes.ts')).routes;
 
 const routes: RouteObject[] = [
   { path: '/enter', Component: Enter },
@@ -47,10 +46,10 @@ const routes: RouteObject[] = [
         ErrorBoundary: PageFailed,
         children: [
           { path: '/', loader: loadToday, Component: Today },
-          { path: '/transcripts', loader: loadTranscripts('decide'), Component: Transcripts },
-          { path: '/transcripts/overdue', loader: loadTranscripts('overdue'), Component: Transcripts },
-          { path: '/transcripts/decided', loader: loadTranscripts('decided'), Component: Transcripts },
-          { path: '/transcripts/:id/:join', loader: loadTranscript, Component: Transcript },
+          { path: '/transcripts', lazy: async () => (await transcripts()).decide },
+          { path: '/transcripts/overdue', lazy: async () => (await transcripts()).overdue },
+          { path: '/transcripts/decided', lazy: async () => (await transcripts()).decided },
+          { path: '/transcripts/:id/:join', lazy: async () => (await transcript()).transcript },
           { path: '/people', loader: searchPeople, Component: People },
           {
             path: '/people/:id',
@@ -77,8 +76,8 @@ const routes: RouteObject[] = [
           { path: '/invitations/files', lazy: async () => (await invitations()).files },
           { path: '/invitations/files/:id', lazy: async () => (await invitations()).file },
           { path: '/parcels/:tab?', lazy: async () => (await parcels()).parcels },
-          { path: '/numbers', loader: loadNumbers, Component: Numbers },
-          { path: '/staff', loader: loadStaff, Component: Staff },
+          { path: '/numbers', lazy: async () => (await numbers()).numbers },
+          { path: '/staff', lazy: async () => (await staff()).staff },
           { path: '/passkeys', Component: Passkeys },
           { path: '*', Component: () => <Gone what="page" /> },
         ],

@@ -67,12 +67,15 @@ test('a month is read from Stripe, sums to the cent, names no uuid, and stays', 
 test('a month is read by one server at a time; one that falls silent is followed by another', async () => {
   const asked = '2020-03';
   let readings = 0;
-  const listMovements = (from: Date, until: Date) => {
+  const haveAllBegun = Promise.withResolvers<void>();
+  async function* listMovements(from: Date, until: Date) {
     readings++;
-    return deps.payments.listMovements(from, until);
-  };
+    await haveAllBegun.promise;
+    yield* deps.payments.listMovements(from, until);
+  }
   const counting = { ...deps, payments: { ...deps.payments, listMovements } };
   const begun = await Promise.all([1, 2, 3].map(() => beginLedger(counting, asked)));
+  haveAllBegun.resolve();
   await Promise.all(begun.map(({ ended }) => ended));
   assert.equal(readings, 1);
   await sql`
