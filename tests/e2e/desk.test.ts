@@ -1,19 +1,7 @@
 import type { Page } from '@playwright/test';
-import { pdf } from '../harness/documents.ts';
-import { paidJoin } from './arrange.ts';
-import {
-  bringAuthenticator,
-  deskLink,
-  enterDesk,
-  judgingPage,
-  payLongAgo,
-  plantDocument,
-  test,
-} from './desk.ts';
-import { expect, expectAccessible, expectFits, expectNoSidewaysScroll } from './fixtures.ts';
-import { watchShifts } from './shifts.ts';
+import { bringAuthenticator, deskLink, enterDesk, test } from './desk.ts';
+import { expect, expectAccessible } from './fixtures.ts';
 import { button, heading } from './steps.ts';
-import { brokenWords, faintEdges, smallTargets, tabThrough, textTroubles } from './wcag.ts';
 
 const banner = (page: Page) => page.getByRole('banner');
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search people' });
@@ -234,92 +222,6 @@ test('what cannot be loaded says so with its reference, and tries again; what do
   await page.goto('/nowhere');
   await page.getByRole('link', { name: 'Go to Today' }).click();
   await expect(heading(page, 'Today')).toBeVisible();
-});
-
-test('every page: nothing moves by itself, axe finds nothing, the Tab key reaches all, and all fits @phone', async ({
-  page,
-  isMobile,
-  browser,
-}) => {
-  const joiner = await browser.newPage();
-  const { intent, uuid } = await paidJoin(joiner);
-  const judging = await judgingPage(uuid);
-  const transcript = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
-  await plantDocument(uuid, transcript);
-  // Each list has a row.
-  await payLongAgo((await paidJoin(joiner)).uuid);
-  await joiner.close();
-  await enterDesk(page, isMobile ? 'Hal Phone' : 'Hal Desktop');
-  await search(page).fill(intent);
-  await search(page).press('Enter');
-  await page.getByRole('table').getByRole('link').click();
-  await expect(page).toHaveURL(/\/people\/\d+$/);
-  await expect(page.getByRole('main')).toContainText('ending in 4242');
-  const { pathname: person } = new URL(page.url());
-  const shifts = await watchShifts(page);
-  for (const path of [
-    '/',
-    '/people',
-    '/people?text=Rivera',
-    person,
-    `${person}/story`,
-    `${person}/letters`,
-    `${person}/documents`,
-    `${person}/hubspot`,
-    `${person}/correct`,
-    '/parcels',
-    '/parcels/held',
-    '/parcels/sent',
-    '/transcripts',
-    '/transcripts/overdue',
-    '/transcripts/decided',
-    judging,
-    '/people?queue=refunds',
-    '/numbers',
-    '/numbers?by=programme',
-    '/staff',
-    '/invitations?code=NOSUCHCODE&text=LINCOLN2026',
-    '/invitations/upload',
-    '/invitations/make',
-    '/invitations/files',
-    '/passkeys',
-  ])
-    await test.step(path, async () => {
-      await page.emulateMedia({ reducedMotion: 'no-preference' });
-      await page.goto(path);
-      await page.waitForLoadState('networkidle');
-      await expect(page.getByText('Loading')).toHaveCount(0);
-      expect(await shifts()).toEqual([]);
-      await page.emulateMedia({ reducedMotion: 'reduce' });
-      await expectAccessible(page);
-      expect(await faintEdges(page)).toEqual([]);
-      if (isMobile) expect(await smallTargets(page)).toEqual([]);
-      const stops = await tabThrough(page);
-      expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
-      for (const media of [{ colorScheme: 'dark' }, { forcedColors: 'active' }] as const) {
-        await page.emulateMedia(media);
-        await expectAccessible(page);
-        expect(await faintEdges(page)).toEqual([]);
-      }
-      await page.emulateMedia({ colorScheme: null, forcedColors: null });
-      expect(await textTroubles(page)).toEqual([]);
-      expect(await brokenWords(page)).toEqual([]);
-      await expectNoSidewaysScroll(page);
-      await page.evaluate(() => {
-        document.documentElement.style.fontSize = '200%';
-      });
-      await expectFits(page);
-    });
-
-  await page.goto(`${person}/letters`);
-  await button(page, 'Show').first().click();
-  const letter = page.getByRole('dialog');
-  await expect(letter).toContainText('Collegiate Honor Society');
-  await expectAccessible(page);
-  await expectNoSidewaysScroll(page);
-  await page.keyboard.press('Escape');
-  await expect(letter).toHaveCount(0);
-  await expect(button(page, 'Show').first()).toBeFocused();
 });
 
 test('the sign-in page says nothing that somebody else has written into its address', async ({

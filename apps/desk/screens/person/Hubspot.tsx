@@ -69,7 +69,7 @@ export function Hubspot() {
             {changes.map(({ property, from, to }) => (
               <tr key={property}>
                 <th scope="row">{property}</th>
-                <td>{from ?? <span className={styles.small}>nothing</span>}</td>
+                <td>{from ?? <span className={`${styles.small} ${styles.whole}`}>nothing</span>}</td>
                 <td>{to}</td>
               </tr>
             ))}
