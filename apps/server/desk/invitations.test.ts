@@ -184,3 +184,39 @@ test('above a hundred codes their number is typed', async () => {
   const done = await browser.act('withdrawInvitations', { body: { ...body, typed: 101 } });
   assert.deepEqual(done.data, { lines: ['101 withdrawn.'] });
 });
+
+test('a filter by school or text finds all codes of a school, however many there are', async () => {
+  const count = MOST_READ + 1;
+  await sql`insert into invitation (code, school) select 'LARGE' || n, 'Large School' from generate_series(1, ${count}::int) n`.execute(
+    database,
+  );
+  await sql`
+    with invited as (
+      insert into person (contact_id, profile)
+      select (8800000 + n)::text, '{"firstName":"Ann","schoolName":"Large Academy"}'::jsonb from generate_series(1, ${count}::int) n
+      returning id)
+    insert into invitation (code, person_id) select 'ACADEMY' || id, id from invited`.execute(database);
+  for (const filter of [{ school: 'Large School' }, { text: 'Large School' }, { school: 'Large Academy' }]) {
+    const { data } = await browser.call('withdrawInvitations', {
+      body: { which: { filter }, typed: null, trial: true },
+    });
+    assert.equal(data.verb, `Withdraw ${count.toLocaleString('en-US')} codes`, JSON.stringify(filter));
+  }
+});
+
+test('with a filter by school, the others look further than where the first of its codes end', async () => {
+  await sql`insert into invitation (code, school, campaign, created_at)
+    select 'BEYOND' || n, 'Beyond School', case when n > ${MOST_READ} then 'Beyond' end, now() - n * interval '1 minute'
+    from generate_series(1, ${MOST_READ + 1}) n`.execute(database);
+  for (const filter of [
+    { school: 'Beyond School', campaign: 'Beyond' },
+    { text: 'Beyond School', school: 'beyond school', campaign: 'Beyond' },
+  ]) {
+    const { next } = await search(filter);
+    const { rows } = await search(filter, next!);
+    assert.deepEqual(
+      rows.map(({ code }) => code),
+      [`BEYOND${MOST_READ + 1}`],
+    );
+  }
+});

@@ -49,22 +49,13 @@ export async function searchInvitations(
   filter: InvitationFilter,
   { most, after }: { most: number; after: InvitationCursor | null },
 ): Promise<{ rows: FoundInvitation[]; next: InvitationCursor | null; searchedTo: Date | null }> {
-  const from = after
-    ? sql`'epoch'::timestamptz + ${after.micros}::bigint * interval '1 microsecond', ${after.code}`
-    : sql`'infinity'::timestamptz, ''`;
-  const { rows } = await sql<
-    FoundInvitation & { micros: string | null; read: number; lastMicros: string | null; lastCode: string }
-  >`
-    with looked as materialized (
-      select * from invitation where ${byIndex(filter)} and (created_at, code) < (${from}) order by created_at desc, code desc limit ${sql.lit(MOST_READ)}
-    ), fitting as (
-      select * from looked invitation where ${withoutIndex(filter, society.society.timeZone)}
+  const { rows } = await sql<FoundInvitation & { micros: string | null } & Looked>`
+    with ${lookedAt(filter, after, MOST_READ)}, fitting as (
+      select * from looked invitation where ${fits(filter, society.society.timeZone)}
       order by created_at desc, code desc limit ${most + 1}
     )
-    select total.read, ${micros('total.at')} as "lastMicros", total.code as "lastCode", shown.*
-    from (select count(*)::int as read, (array_agg(created_at order by created_at, code))[1] as at,
-      (array_agg(code order by created_at, code))[1] as code from looked) as total
-    left join lateral (
+    select ${howFar}, shown.*
+    from ${total} left join lateral (
       select invitation.code, coalesce(person.merged_into, person.id) as "personId",
         case when person.id is not null then ${personName} end as name,
         coalesce(invitation.school, person.profile ->> 'schoolName') as school, invitation.programme, campaign,
@@ -77,13 +68,21 @@ export async function searchInvitations(
   const last = page.at(-1);
   if (found.length > most && last)
     return { rows: page, next: { micros: last.micros!, code: last.code }, searchedTo: null };
-  const { read, lastMicros, lastCode } = rows[0]!;
-  if (read < MOST_READ || lastMicros === null) return { rows: page, next: null, searchedTo: null };
-  return {
-    rows: page,
-    next: { micros: lastMicros, code: lastCode },
-    searchedTo: new Date(Number(lastMicros) / 1000),
-  };
+  const next = furtherOf(rows[0]!, MOST_READ);
+  return { rows: page, next, searchedTo: next && new Date(Number(next.micros) / 1000) };
+}
+
+/** How far a statement looked. */
+interface Looked {
+  read: number;
+  /** Of the last invitation that was looked at; null if there was none. */
+  lastMicros: string | null;
+  lastCode: string | null;
+}
+
+/** Returns where to look further; null if the statement looked at all, of `most` at a time. */
+function furtherOf({ read, lastMicros, lastCode }: Looked, most: number): InvitationCursor | null {
+  return read < most || lastMicros === null ? null : { micros: lastMicros, code: lastCode! };
 }
 
 /** Whether there are any invitations. */
@@ -94,45 +93,84 @@ export async function hasInvitations(database: Database): Promise<boolean> {
 
 const micros = (time: string) => sql<string>`(extract(epoch from ${sql.raw(time)}) * 1000000)::bigint::text`;
 
-/** SQL for what of a filter has an index. */
-function byIndex({ text, school, programme, campaign, state }: InvitationFilter): RawBuilder<boolean> {
+/** SQL for a {@link Looked}, of {@link total}. */
+const howFar = sql`total.read, ${micros('total.at')} as "lastMicros", total.code as "lastCode"`;
+const total = sql`(select count(*)::int as read, (array_agg(created_at order by created_at, code))[1] as at,
+  (array_agg(code order by created_at, code))[1] as code from looked) as total`;
+
+/**
+ * SQL for `looked`: what one index has for a filter, the latest first, at most `most` after a cursor. Of several filters one is looked up,
+ * and the others are left to {@link fits}: so what comes after the last of `looked` is never left out.
+ */
+function lookedAt(
+  { text, school, programme, campaign, state }: InvitationFilter,
+  after: InvitationCursor | null,
+  most: number,
+): RawBuilder<unknown> {
+  const from = after
+    ? sql`'epoch'::timestamptz + ${after.micros}::bigint * interval '1 microsecond', ${after.code}`
+    : sql`'infinity'::timestamptz, ''`;
+  const latest = sql`(created_at, code) < (${from}) order by created_at desc, code desc limit ${sql.lit(most)}`;
+  const among = (ways: RawBuilder<boolean>[]) =>
+    sql`code = any(array(${sql.join(
+      ways.map((way) => sql`(select code from invitation where ${way} and ${latest})`),
+      sql` union all `,
+    )}))`;
   const conditions = [
-    ...(text === undefined ? [] : [among(codesBy(text))]),
-    ...(school === undefined ? [] : [among(codesOfSchool(school))]),
     ...(programme === undefined ? [] : [sql`programme = ${programme}`]),
     ...(campaign === undefined ? [] : [sql`campaign = ${campaign}`]),
     ...(state === 'withdrawn' ? [sql`is_withdrawn`] : []),
+    sql`true`,
   ];
-  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`;
+  const where =
+    text !== undefined
+      ? among(waysByText(text))
+      : school !== undefined
+        ? among(waysBySchool(school))
+        : sql.join(conditions, sql` and `);
+  return sql`looked as materialized (select * from invitation where ${where} and ${latest})`;
 }
 
-/** SQL for the rest of a filter, of the query's `invitation`. */
-function withoutIndex({ state, lastDay }: InvitationFilter, timeZone: string): RawBuilder<boolean> {
-  return sql<boolean>`${state === undefined ? sql`true` : sql`${stateOf} = ${state}`}
-    and ${lastDay === undefined ? sql`true` : sql`expires_at <= ${expiryOf(sql`${lastDay}::text`, timeZone)}`}`;
-}
-
-/** SQL for whether a code is among those of queries, each of which has an index and a limit. */
-const among = (queries: RawBuilder<unknown>[]) =>
-  sql`code = any(array(${sql.join(queries, sql` union all `)}))`;
-
-function codesBy(text: string): RawBuilder<unknown>[] {
+function waysByText(text: string): RawBuilder<boolean>[] {
   return [
-    sql`select code from invitation where code = ${normaliseInviteCode(text)}`,
-    sql`(select code from invitation where person_id = any(array(${sql.join(peopleBy(text), sql` union `)})) limit ${sql.lit(MOST_READ)})`,
-    sql`(select code from invitation where campaign = ${text} order by created_at desc, code desc limit ${sql.lit(MOST_READ)})`,
-    ...codesOfSchool(text),
+    sql`code = ${normaliseInviteCode(text)}`,
+    sql`person_id = any(array(${sql.join(peopleBy(text), sql` union `)}))`,
+    sql`campaign = ${text}`,
+    ...waysBySchool(text),
   ];
 }
 
-function codesOfSchool(school: string): RawBuilder<unknown>[] {
+function waysBySchool(school: string): RawBuilder<boolean>[] {
   const name = school.toLowerCase();
   return [
-    sql`(select code from invitation where lower(school) = ${name} order by created_at desc, code desc limit ${sql.lit(MOST_READ)})`,
-    sql`(select code from invitation where person_id = any(array(
-      select id from person where lower(profile ->> 'schoolName') = ${name} and profile ->> 'schoolName' is not null limit ${sql.lit(MOST_READ)}))
-      limit ${sql.lit(MOST_READ)})`,
+    sql`lower(school) = ${name}`,
+    sql`person_id = any(array(
+      select id from person where lower(profile ->> 'schoolName') = ${name} and profile ->> 'schoolName' is not null))`,
   ];
+}
+
+/** SQL for whether the query's `invitation`, which was found by an index, fits the rest of a filter. */
+function fits(
+  { text, school, programme, campaign, state, lastDay }: InvitationFilter,
+  timeZone: string,
+): RawBuilder<boolean> {
+  const name = school?.toLowerCase();
+  return sql<boolean>`${sql.join(
+    [
+      ...(text === undefined || name === undefined
+        ? []
+        : [
+            sql`(lower(invitation.school) = ${name} or exists (
+              select from person where id = invitation.person_id and lower(profile ->> 'schoolName') = ${name}))`,
+          ]),
+      ...(programme === undefined ? [] : [sql`programme = ${programme}`]),
+      ...(campaign === undefined ? [] : [sql`campaign = ${campaign}`]),
+      ...(state === undefined ? [] : [sql`${stateOf} = ${state}`]),
+      ...(lastDay === undefined ? [] : [sql`expires_at <= ${expiryOf(sql`${lastDay}::text`, timeZone)}`]),
+      sql`true`,
+    ],
+    sql` and `,
+  )}`;
 }
 
 /** The most codes that are changed at once. */
