@@ -72,7 +72,7 @@ test('a withdrawn code is answered like an unknown one wherever it opens a join,
   }
   assert.deepEqual(await extend(t, 'GONESCHOOL', '--until', '2098-06-30'), {
     code: 0,
-    out: `GONESCHOOL is good until 2098-06-30, and open again; it was withdrawn on ${today()} by Ann.\n`,
+    out: `GONESCHOOL is good until 2098-12-31, and open again; it was withdrawn on ${today()} by Ann.\n`,
   });
   assert.equal((await check('GONESCHOOL')).status, 'success');
   const { withdrawn_by } = await database

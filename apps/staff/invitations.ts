@@ -178,7 +178,9 @@ export const invitationCommands = [
       if (!done) throw unknownCode(code);
       if (done.is === 'as it was' && done.until === null)
         throw new Failed(`${code} never expires: nothing was changed.`);
-      const good = `${code} is good until ${lastDay(deps, done.until!)}`;
+      const good = done.until
+        ? `${code} is good until ${lastDay(deps, done.until)}`
+        : `${code} never expires`;
       if (done.is === 'as it was') throw new Failed(`${good} already: nothing was changed.`);
       print(
         done.is === 'extended'

@@ -136,11 +136,22 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
         const short = await shortCodes(deps, codes, until);
         if (short.length === 0) throw new Failed(NONE);
         const day = dateOf(deps.society, new Date(`${until.slice(0, 10)}T12:00:00Z`));
+        const later = short.filter(({ isLonger }) => !isLonger);
+        const longer = short.filter(({ isLonger }) => isLonger);
         return {
           lines: [
-            ...named(short),
-            `${counted(short)} ${short.length === 1 ? 'is' : 'are'} good until ${day}.`,
-            'Those that were withdrawn are opened again.',
+            ...named(short.map(({ code }) => code)),
+            ...(later.length === 0
+              ? []
+              : [`${counted(later)} ${later.length === 1 ? 'is' : 'are'} good until ${day}.`]),
+            ...(longer.length === 0
+              ? []
+              : [
+                  `${counted(longer)} ${longer.length === 1 ? 'stays' : 'stay'} good for longer than until ${day}.`,
+                ]),
+            ...(short.some(({ isWithdrawn }) => isWithdrawn)
+              ? ['Those that were withdrawn are opened again.']
+              : []),
             ...rest(codes, short, 'good for as long already'),
             ...typing(short),
           ],
@@ -148,11 +159,21 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
           seen: short,
         };
       },
-      async act({ deps, body: { until, typed } }, codes) {
-        requireTyped(codes, typed);
+      async act({ deps, body: { until, typed } }, short) {
+        requireTyped(short, typed);
         let changed = 0;
-        for (const batch of batchesOf(codes)) changed += (await extendCodes(deps, batch, until)).length;
-        return { lines: [`${changed.toLocaleString('en-US')} extended.`] };
+        for (const batch of batchesOf(short)) changed += (await extendCodes(deps, batch, until)).length;
+        const left = short.length - changed;
+        return {
+          lines: [
+            `${changed.toLocaleString('en-US')} extended.`,
+            ...(left === 0
+              ? []
+              : [
+                  `${left.toLocaleString('en-US')} ${left === 1 ? 'has' : 'have'} changed meanwhile, and ${left === 1 ? 'stays' : 'stay'} so.`,
+                ]),
+          ],
+        };
       },
     },
     subjectOf,
@@ -185,7 +206,7 @@ async function codesOf(deps: Deps, which: Which): Promise<string[]> {
 const NO_DAY = 'Please enter the last day on which the codes are to be good.';
 const dayFault = (until: string) => (until === '' ? NO_DAY : expiryFault(until));
 
-const counted = ({ length }: readonly string[]) =>
+const counted = ({ length }: readonly unknown[]) =>
   `${length.toLocaleString('en-US')} ${length === 1 ? 'code' : 'codes'}`;
 
 /** Returns a line with the codes, if they are few. */
@@ -194,26 +215,26 @@ function named(codes: readonly string[]): string[] {
 }
 
 /** Returns a line about the codes that stay as they are, if there are any. */
-function rest(codes: readonly string[], changed: readonly string[], how: string): string[] {
+function rest(codes: readonly unknown[], changed: readonly unknown[], how: string): string[] {
   const left = codes.length - changed.length;
   return left === 0
     ? []
     : [`${left.toLocaleString('en-US')} of ${counted(codes)} ${left === 1 ? 'is' : 'are'} ${how}.`];
 }
 
-function typing(codes: readonly string[]): string[] {
+function typing(codes: readonly unknown[]): string[] {
   return codes.length <= MOST_UNTYPED ? [] : [sentenceToType(codes)];
 }
 
-const sentenceToType = (codes: readonly string[]) =>
+const sentenceToType = (codes: readonly unknown[]) =>
   `Type the number ${codes.length} to confirm that you mean so many.`;
 
 /** Throws a {@link Refusal} (400) if the codes are many and their number was not typed. */
-function requireTyped(codes: readonly string[], typed: number | null): void {
+function requireTyped(codes: readonly unknown[], typed: number | null): void {
   if (codes.length > MOST_UNTYPED && typed !== codes.length) throw new Refusal(400, sentenceToType(codes));
 }
 
-function* batchesOf(codes: readonly string[]): Generator<string[]> {
+function* batchesOf<Code>(codes: readonly Code[]): Generator<Code[]> {
   for (let at = 0; at < codes.length; at += BATCH) yield codes.slice(at, at + BATCH);
 }
 

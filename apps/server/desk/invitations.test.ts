@@ -5,6 +5,7 @@ import type { DeskData } from '#contract/deskSchemas.ts';
 import { startDesk } from '../../../tests/harness/desk.ts';
 import { startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { extendCodes, shortCodes } from '../joining/invitations/invitations.ts';
 import { MOST_READ } from '../joining/invitations/searchInvitations.ts';
 
 const server = await sharedServer();
@@ -219,4 +220,53 @@ test('with a filter by school, the others look further than where the first of i
       [`BEYOND${MOST_READ + 1}`],
     );
   }
+});
+
+test('a code that a colleague withdraws while Extend is open is shown to be withdrawn first', async () => {
+  await invite('MEANWHILE2', { expiresAt: '2026-01-01T06:00Z' });
+  const body = { which: { codes: ['MEANWHILE2'] }, until: '2099-06-30', typed: null };
+  const { data: shown } = await browser.call('extendInvitations', { body: { ...body, trial: true } });
+  await browser.act('withdrawInvitations', { body: { which: body.which, typed: null } });
+  const { status } = await browser.call('extendInvitations', { body: { ...body, seen: shown.seen } });
+  assert.equal(status, 409);
+  const { rows } = await sql<{ is_withdrawn: boolean }>`
+    select is_withdrawn from invitation where code = 'MEANWHILE2'`.execute(database);
+  assert.equal(rows[0]!.is_withdrawn, true);
+});
+
+test('extending shortens no code, and says of withdrawn ones only if there are some', async () => {
+  await invite('LONGA2345', { expiresAt: '2099-07-01T06:00Z' });
+  await invite('LONGB2345');
+  const extend = (codes: string[], until: string) => ({ which: { codes }, until, typed: null });
+  const trial = async (codes: string[], until: string) =>
+    (await browser.call('extendInvitations', { body: { ...extend(codes, until), trial: true } })).data;
+  assert.deepEqual((await trial(['LONGA2345'], '2100-06-30')).lines, [
+    'LONGA2345',
+    '1 code is good until June 30, 2100.',
+  ]);
+  const both = ['LONGA2345', 'LONGB2345'];
+  await browser.act('withdrawInvitations', { body: { which: { codes: both }, typed: null } });
+  assert.deepEqual((await trial(both, '2098-06-30')).lines, [
+    'LONGA2345, LONGB2345',
+    '2 codes stay good for longer than until June 30, 2098.',
+    'Those that were withdrawn are opened again.',
+  ]);
+  assert.equal((await browser.act('extendInvitations', { body: extend(both, '2098-06-30') })).status, 200);
+  const { rows } = await sql<{ code: string; at: Date | null; isWithdrawn: boolean }>`
+    select code, expires_at as at, is_withdrawn as "isWithdrawn" from invitation where code = any(${both}) order by code`.execute(
+    database,
+  );
+  assert.deepEqual(rows, [
+    { code: 'LONGA2345', at: new Date('2099-07-01T06:00Z'), isWithdrawn: false },
+    { code: 'LONGB2345', at: null, isWithdrawn: false },
+  ]);
+});
+
+test('a code that changes between the look and the change stays as it is', async () => {
+  await invite('LOCKED234', { expiresAt: '2026-01-01T06:00Z' });
+  const short = await shortCodes(server.deps, ['LOCKED234'], '2099-06-30');
+  await browser.act('withdrawInvitations', { body: { which: { codes: ['LOCKED234'] }, typed: null } });
+  assert.deepEqual(await extendCodes(server.deps, short, '2099-06-30'), []);
+  const seen = await shortCodes(server.deps, ['LOCKED234'], '2099-06-30');
+  assert.deepEqual(await extendCodes(server.deps, seen, '2099-06-30'), ['LOCKED234']);
 });

@@ -118,60 +118,77 @@ export async function withdrawCode(deps: ByStaff<Deps>, code: string): Promise<W
 }
 
 export type Extension =
-  | { is: 'extended'; from: Date | null; until: Date }
-  | { is: 'reopened'; withdrawnAt: Date; withdrawnBy: string; until: Date }
-  /** The code is good for as long already; `until` is null if it never expires. */
+  /** `until` is null if the code never expires. */
+  | { is: 'extended'; from: Date | null; until: Date | null }
+  | { is: 'reopened'; withdrawnAt: Date; withdrawnBy: string; until: Date | null }
+  /** The code is good for as long already. */
   | { is: 'as it was'; until: Date | null };
 
-/** SQL for whether the query's `invitation` is not good until then, a time. */
-const isShort = (until: RawBuilder<unknown>) => sql<boolean>`(is_withdrawn or expires_at < ${until})`;
+/** A code that is not good until a given time, as staff have seen it. */
+export interface ShortCode {
+  code: string;
+  /** As the database writes it, to the microsecond; null if it never expires. */
+  expiresAt: string | null;
+  isWithdrawn: boolean;
+  /** Whether it is withdrawn, but would be good for longer than until then: extending only opens it again. */
+  isLonger: boolean;
+}
 
 /** Returns which of these codes are not good until `until` (see {@link expiryOf}), in their order. */
 export async function shortCodes(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   codes: readonly string[],
   until: string,
-): Promise<string[]> {
-  const { rows } = await sql<{ code: string }>`
-    select code from invitation, (select ${expiryOf(sql`${until}::text`, society.society.timeZone)} as until) as given
-    where code = any(${codes}) and ${isShort(sql`given.until`)}`.execute(database);
-  return inOrder(codes, rows);
+): Promise<ShortCode[]> {
+  const { rows } = await sql<ShortCode>`
+    select code, expires_at::text as "expiresAt", is_withdrawn as "isWithdrawn", coalesce(expires_at > given.until, true) as "isLonger"
+    from invitation, (select ${expiryOf(sql`${until}::text`, society.society.timeZone)} as until) as given
+    where code = any(${codes}) and (is_withdrawn or expires_at < given.until)`.execute(database);
+  const found = new Map(rows.map((row) => [row.code, row]));
+  return codes.flatMap((code) => found.get(code) ?? []);
 }
 
 /**
- * Lets codes expire later, at `until` (a day or a time, see {@link expiryOf}). Withdrawn ones are opened again. Returns those that were
- * not good for as long already.
+ * Lets codes expire later, at `until` (a day or a time, see {@link expiryOf}), and none earlier. Withdrawn ones are opened again. Returns
+ * those that were still as they were seen; the others stay as they are.
  */
 export async function extendCodes(
   { database, society }: Pick<Deps, 'database' | 'society'>,
-  codes: readonly string[],
+  seen: readonly ShortCode[],
   until: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ code: string }>`
-    update invitation set expires_at = given.until, is_withdrawn = false
-    from (select ${expiryOf(sql`${until}::text`, society.society.timeZone)} as until) as given
-    where code = any(${codes}) and ${isShort(sql`given.until`)} returning code`.execute(database);
+    update invitation set is_withdrawn = false,
+      expires_at = case when invitation.expires_at is not null
+        then greatest(invitation.expires_at, ${expiryOf(sql`${until}::text`, society.society.timeZone)}) end
+    from json_to_recordset(${JSON.stringify(seen)}::json) as seen (code text, "expiresAt" timestamptz, "isWithdrawn" boolean)
+    where invitation.code = seen.code and invitation.is_withdrawn = seen."isWithdrawn"
+      and invitation.expires_at is not distinct from seen."expiresAt"
+    returning invitation.code`.execute(database);
   return rows.map(({ code }) => code);
 }
 
 /** Does what {@link extendCodes} does, of one code. Returns null if there is no such code. */
 export async function extendCode(deps: Deps, code: string, until: string): Promise<Extension | null> {
   return deps.database.transaction().execute(async (trx) => {
-    const { rows } = await sql<Stored & { until: Date }>`
-      select ${columns}, ${expiryOf(sql`${until}::text`, deps.society.society.timeZone)} as until
-      from invitation where code = ${code} for update`.execute(trx);
-    const [found] = rows;
+    const read = async (lock: RawBuilder<unknown>) =>
+      (await sql<Stored>`select ${columns} from invitation where code = ${code} ${lock}`.execute(trx))
+        .rows[0];
+    const found = await read(sql`for update`);
     if (!found) return null;
-    const extended = await extendCodes({ ...deps, database: trx }, [code], until);
-    if (extended.length === 0) return { is: 'as it was', until: found.expiresAt };
+    const inIt = { ...deps, database: trx };
+    const short = await shortCodes(inIt, [code], until);
+    if (short.length === 0) return { is: 'as it was', until: found.expiresAt };
+    await extendCodes(inIt, short, until);
+    const { expiresAt } = (await read(sql``))!;
     return found.isWithdrawn
       ? {
           is: 'reopened',
           withdrawnAt: found.withdrawnAt!,
           withdrawnBy: found.withdrawnBy!,
-          until: found.until,
+          until: expiresAt,
         }
-      : { is: 'extended', from: found.expiresAt, until: found.until };
+      : { is: 'extended', from: found.expiresAt, until: expiresAt };
   });
 }
 
