@@ -243,7 +243,12 @@ test('contacts of a file get codes, which are imported; a line that is refused i
 
 test('what is kept of a file is deleted after a day', async () => {
   const id = await upload([HEADER, 'OLD234567,,,,,Elm School', 'OLD,,,,,']);
-  await sql`update invitation_import set created_at = now() - interval '25 hours' where id = ${id}`.execute(
+  await sql`
+    update invitation_import set created_at = now() - interval '25 hours', claimed_until = now() - interval '23 hours'
+    where id = ${id}`.execute(database);
+  await work();
+  assert.equal((await importOf(id)).isEmptied, false, 'it was checked less than a day ago');
+  await sql`update invitation_import set claimed_until = now() - interval '25 hours' where id = ${id}`.execute(
     database,
   );
   await work();
@@ -251,4 +256,28 @@ test('what is kept of a file is deleted after a day', async () => {
   assert.deepEqual([isEmptied, refusals, refused], [true, [], 1]);
   assert.deepEqual(await keptParts(id), []);
   assert.match((await take(id)).message!, /does not wait/);
+});
+
+test('a file whose import has begun keeps its lines until it is imported, though it is a day old', async () => {
+  const id = await upload([HEADER, 'OLDA23456,,,,,Elm School']);
+  assert.equal((await take(id)).status, 200);
+  await sql`
+    update invitation_import set created_at = now() - interval '26 hours', claimed_until = now() - interval '25 hours'
+    where id = ${id}`.execute(database);
+  await work();
+  const { state, failure } = await importOf(id);
+  assert.deepEqual([state, failure], ['done', null]);
+  assert.equal((await stored('OLDA')).length, 1);
+});
+
+test('a file of which a part is missing never counts as imported', async () => {
+  const id = await upload([HEADER, 'PART23456,,,,,Elm School']);
+  await take(id);
+  await sql`update invitation_import_part set content = substr(content, 1, 60) where import_id = ${id}`.execute(
+    database,
+  );
+  await work();
+  const { state, failure } = await importOf(id);
+  assert.equal(state, 'failed');
+  assert.match(failure!, /^A part of this file is missing/);
 });

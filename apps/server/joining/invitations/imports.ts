@@ -141,7 +141,7 @@ export async function latestImports(database: Database, most: number): Promise<I
 /** Lets a file that was checked be imported. Returns a sentence if that cannot be. */
 export async function beginImport(database: Database, id: number): Promise<string | null> {
   const { rows } = await sql`
-    update invitation_import set state = 'importing', read_bytes = 0
+    update invitation_import set state = 'importing', read_bytes = 0, claimed_until = now()
     where id = ${id} and state = 'checked' and not is_emptied returning id`.execute(database);
   return rows.length > 0 ? null : IMPORTED_ALREADY;
 }

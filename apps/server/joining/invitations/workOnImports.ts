@@ -7,7 +7,7 @@ import { NotCsv, readCsv } from '../../platform/readCsv.ts';
 import type { Deps } from '../deps.ts';
 import { contactFile, contactsToMint, type InvitationToMint, mintColumns } from './contactsToMint.ts';
 import { importInvitations } from './importInvitations.ts';
-import { deleteParts, PartWriter, partsOf } from './importParts.ts';
+import { deleteParts, type PartKind, PartWriter, partsOf } from './importParts.ts';
 import { type Import, type ImportCounts, type ImportState, importColumns } from './imports.ts';
 import { mintCodes } from './mintInvitations.ts';
 
@@ -18,6 +18,8 @@ const CLAIM_SECONDS = 60;
 const TELL_MS = 500;
 /** As many refused lines are shown. All of them can be downloaded. */
 const MOST_REFUSALS = 100;
+const NOT_WHOLE =
+  'A part of this file is missing, so it was read only in part. Upload it again: what was imported of it changes nothing then.';
 
 type Work = Pick<Deps, 'database' | 'society' | 'now' | 'log'>;
 
@@ -70,7 +72,7 @@ async function check({ database, society }: Work, file: Import, signal?: AbortSi
   const progress = progressOf(database, file, signal);
   const counts = await importInvitations(
     database,
-    { name: file.fileName, pieces: partsOf(database, file.id, 'file') },
+    { name: file.fileName, pieces: wholeOf(database, file, 'file') },
     society,
     {
       header: headed,
@@ -98,7 +100,7 @@ async function take({ database, society }: Work, file: Import, signal?: AbortSig
   const progress = progressOf(database, file, signal);
   const taken = await importInvitations(
     database,
-    { name: file.fileName, pieces: partsOf(database, file.id, kind) },
+    { name: file.fileName, pieces: wholeOf(database, file, kind) },
     society,
     { progress: (_, bytes) => progress(bytes) },
     { campaign: file.campaign },
@@ -126,7 +128,7 @@ async function make(deps: Work, file: Import, signal?: AbortSignal): Promise<voi
       for (let made = 0; made < count; made++) yield all;
       return;
     }
-    const pieces = partsOf(database, file.id, 'file');
+    const pieces = wholeOf(database, file, 'file');
     const csv = await readCsv({ name: file.fileName, pieces }, contactFile);
     headed(csv.header);
     bytesRead = csv.bytesRead;
@@ -146,8 +148,8 @@ async function make(deps: Work, file: Import, signal?: AbortSignal): Promise<voi
   await writer.flush({ isEnd: true });
   await refused.flush({ isEnd: true });
   const counts = { made, refused: counted() };
-  await sql`update invitation_import set size_bytes = ${writer.size} where id = ${file.id}`.execute(database);
-  await finish(database, file, { state: imports ? 'importing' : 'made', counts, refusals });
+  const state = imports ? 'importing' : 'made';
+  await finish(database, file, { state, counts, refusals, sizeBytes: writer.size });
   await deleteParts(database, file.id, ['file']);
 }
 
@@ -194,26 +196,48 @@ interface Result {
   refusals?: { line: number; text: string }[];
   doubts?: string[];
   failure?: string;
+  /** Of the file with the codes that were made. */
+  sizeBytes?: number;
 }
 
 async function finish(
   database: Database,
   { id }: Import,
-  { state, counts, refusals, doubts, failure }: Result,
+  { state, counts, refusals, doubts, failure, sizeBytes }: Result,
 ): Promise<void> {
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
   await sql`
-    update invitation_import set state = ${state}, claimed_until = null,
-      read_bytes = case when ${state} = 'importing' then 0 else size_bytes end,
+    update invitation_import set state = ${state}, claimed_until = now(),
+      size_bytes = coalesce(${sizeBytes ?? null}, size_bytes),
+      read_bytes = case when ${state} = 'importing' then 0 else coalesce(${sizeBytes ?? null}, size_bytes) end,
       counts = coalesce(${json(counts)}::jsonb, counts), refusals = coalesce(${json(refusals)}::jsonb, refusals),
       doubts = coalesce(${json(doubts)}::jsonb, doubts), failure = ${failure ?? null}
     where id = ${id}`.execute(database);
 }
 
-/** Deletes what was kept of files for a day. What they say of people is only in their lines. */
+/**
+ * Deletes what is kept of files that nobody has worked on for a day, and that wait for no server. What they say of people is only in
+ * their lines.
+ */
 async function emptyOld(database: Database): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     update invitation_import set is_emptied = true, refusals = null
-    where created_at < now() - interval '1 day' and not is_emptied returning id::int as id`.execute(database);
+    where coalesce(claimed_until, created_at) < now() - interval '1 day' and not is_emptied
+      and state not in ('making', 'checking', 'importing')
+    returning id::int as id`.execute(database);
   for (const { id } of rows) await deleteParts(database, id);
+}
+
+/** Yields a file of an import as {@link partsOf} does. Throws {@link NotCsv} if a part of it is missing. */
+async function* wholeOf(
+  database: Database,
+  { id, sizeBytes }: Import,
+  kind: PartKind,
+): AsyncGenerator<Buffer> {
+  let read = 0;
+  for await (const part of partsOf(database, id, kind)) {
+    read += part.length;
+    yield part;
+  }
+  if (read !== sizeBytes) throw new NotCsv(NOT_WHOLE);
 }
