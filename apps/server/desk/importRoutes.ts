@@ -2,11 +2,13 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MOST_FILE_BYTES, MOST_MADE } from '#contract/deskLimits.ts';
 import type { DeskData } from '#contract/deskSchemas.ts';
+import { checkImport } from '../joining/invitations/checkImport.ts';
 import { faultOf, pastFault } from '../joining/invitations/importInvitations.ts';
 import { type PartKind, partsOf } from '../joining/invitations/importParts.ts';
 import {
   beginImport,
   type Import,
+  type ImportCounts,
   latestImports,
   type MintOrder,
   orderCodes,
@@ -16,7 +18,8 @@ import {
 } from '../joining/invitations/imports.ts';
 import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { dayOf } from '../society/texts.ts';
+import { NotCsv } from '../platform/readCsv.ts';
+import { dateOf, dayOf, minuteOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import type { Staff } from './links.ts';
 import { type DeskFile, serveDesk } from './serve.ts';
@@ -73,17 +76,21 @@ export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     'importInvitations',
     {
       async preview({ deps, params }) {
-        const { state, counts, campaign, doubts, isEmptied } = await requireImport(deps, Number(params.id));
-        if (state !== 'checked' || isEmptied) throw new Failed('This file does not wait to be imported.');
-        const { added = 0, changed = 0, unchanged = 0, refused } = counts!;
+        const file = await requireImport(deps, Number(params.id));
+        if (file.state !== 'checked' || file.isEmptied)
+          throw new Failed('This file does not wait to be imported.');
+        const { campaign } = file;
+        const { counts, doubts, isOfNow } = await lookAgain(deps, file);
+        const { added = 0, changed = 0, unchanged = 0, refused } = counts;
         if (added + changed === 0) throw new Failed(NOTHING_NEW);
         return {
           lines: [
             `${words(added)} new, ${words(changed)} changed, ${words(unchanged)} unchanged, ${words(refused)} refused.`,
+            ...(isOfNow ? [] : [checkedAt(deps, file.workedAt!)]),
             ...(campaign === null ? [] : [`They belong to the campaign ${campaign}.`]),
             ...(refused === 0 ? [] : ['The refused lines are left out.']),
             'Codes that were withdrawn stay so.',
-            ...(doubts ?? []),
+            ...doubts,
           ],
           verb: `Import ${words(added + changed)} ${added + changed === 1 ? 'invitation' : 'invitations'}`,
           seen: null,
@@ -133,8 +140,30 @@ async function requireImport({ database }: Pick<Deps, 'database'>, id: number): 
   return found;
 }
 
+/** A file of so many bytes is checked anew within seconds, before it is imported. */
+const RECHECKED_BYTES = 500_000;
+
+/** Returns what would become of a file that was checked: now, or if it is large, when it was. */
+async function lookAgain(
+  deps: Deps,
+  file: Import,
+): Promise<{ counts: ImportCounts; doubts: string[]; isOfNow: boolean }> {
+  if (file.sizeBytes > RECHECKED_BYTES)
+    return { counts: file.counts!, doubts: file.doubts ?? [], isOfNow: false };
+  try {
+    return { ...(await checkImport(deps, file)), isOfNow: true };
+  } catch (error) {
+    throw error instanceof NotCsv ? new Failed(error.message) : error;
+  }
+}
+
+function checkedAt({ society }: Deps, at: Date): string {
+  return `So it was when the file was checked, on ${dateOf(society, at)} at ${minuteOf(society, at)}. What has changed since then may change the numbers.`;
+}
+
 function importAnswer({
   createdAt,
+  workedAt: _workedAt,
   mint: _,
   sizeBytes,
   readBytes,

@@ -281,3 +281,43 @@ test('a file of which a part is missing never counts as imported', async () => {
   assert.equal(state, 'failed');
   assert.match(failure!, /^A part of this file is missing/);
 });
+
+test('what a colleague has imported since a file was checked is shown before it is imported', async () => {
+  const [one, other] = [
+    await upload([HEADER, 'SINCE23456,,,,,Elm School']),
+    await upload([HEADER, 'SINCE23456,,,,,Fir School']),
+  ];
+  const params = { id: String(other) };
+  const { data: shown } = await browser.call('importInvitations', { params, body: { trial: true } });
+  assert.match(shown.lines[0], /^1 new, 0 changed,/);
+  await take(one);
+  await work();
+  const { status } = await browser.call('importInvitations', { params, body: { seen: shown.seen } });
+  assert.equal(status, 409);
+  await work();
+  const { rows } = await sql`select school from invitation where code = 'SINCE23456'`.execute(database);
+  assert.deepEqual(rows, [{ school: 'Elm School' }]);
+});
+
+test('of a file that was checked before the same one was imported, nothing is new', async () => {
+  const lines = [HEADER, 'TWICE23456,,,,,Elm School'];
+  const [one, other] = [await upload(lines), await upload(lines)];
+  await take(one);
+  await work();
+  assert.equal((await take(other)).message, 'Nothing of this file is new or changed.');
+});
+
+test('of a large file it is said when it was checked', async () => {
+  const id = await upload([HEADER, 'LARGE23456,,,,,Elm School']);
+  await sql`update invitation_import set size_bytes = 1000001, claimed_until = '2026-11-29T20:05Z' where id = ${id}`.execute(
+    database,
+  );
+  const { data } = await browser.call('importInvitations', {
+    params: { id: String(id) },
+    body: { trial: true },
+  });
+  assert.match(
+    data.lines[1],
+    /^So it was when the file was checked, on November 29, 2026 at \d\d:05\. What has changed since/,
+  );
+});

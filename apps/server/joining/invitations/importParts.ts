@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from '../../platform/database/client.ts';
+import { NotCsv } from '../../platform/readCsv.ts';
 
 /** What is kept of an import: the file as it came, the lines that were refused, and the file with new codes. */
 export type PartKind = 'file' | 'refused' | 'made';
 
 const PART_BYTES = 1_000_000;
+const NOT_WHOLE =
+  'A part of this file is missing, so it was read only in part. Upload it again: what was imported of it changes nothing then.';
 
 /** Writes a file of an import into the database, in parts, from the beginning. */
 export class PartWriter {
@@ -51,6 +54,20 @@ export async function* partsOf(database: Database, id: number, kind: PartKind): 
     if (!rows[0]) return;
     yield rows[0].content;
   }
+}
+
+/** Yields a file of an import as {@link partsOf} does. Throws {@link NotCsv} if a part of it is missing. */
+export async function* wholeOf(
+  database: Database,
+  { id, sizeBytes }: { id: number; sizeBytes: number },
+  kind: PartKind,
+): AsyncGenerator<Buffer> {
+  let read = 0;
+  for await (const part of partsOf(database, id, kind)) {
+    read += part.length;
+    yield part;
+  }
+  if (read !== sizeBytes) throw new NotCsv(NOT_WHOLE);
 }
 
 export async function deleteParts(

@@ -60,10 +60,13 @@ export interface Import {
   /** Whether the file and the refused lines are deleted. */
   isEmptied: boolean;
   createdAt: Date;
+  /** When a server last ended its work on it, or until when one claims it; null if none has yet. */
+  workedAt: Date | null;
 }
 
 export const importColumns = sql`id::int as id, kind, state, staff, file_name as "fileName", campaign, mint, size_bytes as "sizeBytes",
-  read_bytes as "readBytes", counts, refusals, doubts, failure, is_emptied as "isEmptied", created_at as "createdAt"`;
+  read_bytes as "readBytes", counts, refusals, doubts, failure, is_emptied as "isEmptied", created_at as "createdAt",
+  claimed_until as "workedAt"`;
 
 export const TOO_LARGE = `This file is larger than ${MOST_FILE_BYTES / 1_000_000} MB. Split it into smaller ones.`;
 const IMPORTED_ALREADY = 'This file was imported already, or is being imported, or was deleted.';

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { csvLine } from '#core/csv.ts';
-import { type Doubt, doubtSentence, guessableSentence } from '#core/importDoubts.ts';
 import { repeat } from '../../platform/background.ts';
 import type { Database } from '../../platform/database/client.ts';
 import { NotCsv, readCsv } from '../../platform/readCsv.ts';
 import type { Deps } from '../deps.ts';
+import { checkImport } from './checkImport.ts';
 import { contactFile, contactsToMint, type InvitationToMint, mintColumns } from './contactsToMint.ts';
 import { importInvitations } from './importInvitations.ts';
-import { deleteParts, type PartKind, PartWriter, partsOf } from './importParts.ts';
+import { deleteParts, PartWriter, wholeOf } from './importParts.ts';
 import { type Import, type ImportCounts, type ImportState, importColumns } from './imports.ts';
 import { mintCodes } from './mintInvitations.ts';
 
@@ -18,8 +18,6 @@ const CLAIM_SECONDS = 60;
 const TELL_MS = 500;
 /** As many refused lines are shown. All of them can be downloaded. */
 const MOST_REFUSALS = 100;
-const NOT_WHOLE =
-  'A part of this file is missing, so it was read only in part. Upload it again: what was imported of it changes nothing then.';
 
 type Work = Pick<Deps, 'database' | 'society' | 'now' | 'log'>;
 
@@ -67,31 +65,17 @@ async function claim(database: Database): Promise<Import | null> {
 /** Reads a file as an import would, and writes nothing but what it has found. */
 async function check({ database, society }: Work, file: Import, signal?: AbortSignal): Promise<void> {
   const { refused, refusals, refuse, headed } = await refusalsOf(database, file);
-  const doubts = new Map<Doubt, { count: number; line: number }>();
-  const guessable: string[] = [];
   const progress = progressOf(database, file, signal);
-  const counts = await importInvitations(
-    database,
-    { name: file.fileName, pieces: wholeOf(database, file, 'file') },
-    society,
-    {
-      header: headed,
-      refused: refuse,
-      doubted(line, doubt) {
-        const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
-        doubts.set(doubt, { count: count + 1, line: Math.min(first, line) });
-      },
-      guessable: (found) => guessable.push(guessableSentence(found)),
-      async progress(_, bytes) {
-        await refused.flush({ isEnd: false });
-        await progress(bytes);
-      },
+  const found = await checkImport({ database, society }, file, {
+    header: headed,
+    refused: refuse,
+    async progress(_, bytes) {
+      await refused.flush({ isEnd: false });
+      await progress(bytes);
     },
-    { campaign: file.campaign, isTrial: true },
-  );
+  });
   await refused.flush({ isEnd: true });
-  const told = [...doubts].map(([doubt, { count, line }]) => doubtSentence(doubt, count, line));
-  await finish(database, file, { state: 'checked', counts, refusals, doubts: [...told, ...guessable] });
+  await finish(database, file, { state: 'checked', refusals, ...found });
 }
 
 /** Imports a file that was checked, or codes that were made. */
@@ -226,18 +210,4 @@ async function emptyOld(database: Database): Promise<void> {
       and state not in ('making', 'checking', 'importing')
     returning id::int as id`.execute(database);
   for (const { id } of rows) await deleteParts(database, id);
-}
-
-/** Yields a file of an import as {@link partsOf} does. Throws {@link NotCsv} if a part of it is missing. */
-async function* wholeOf(
-  database: Database,
-  { id, sizeBytes }: Import,
-  kind: PartKind,
-): AsyncGenerator<Buffer> {
-  let read = 0;
-  for await (const part of partsOf(database, id, kind)) {
-    read += part.length;
-    yield part;
-  }
-  if (read !== sizeBytes) throw new NotCsv(NOT_WHOLE);
 }

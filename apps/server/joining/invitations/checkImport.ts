@@ -1,0 +1,34 @@
+import { type Doubt, doubtSentence, guessableSentence } from '#core/importDoubts.ts';
+import type { Deps } from '../deps.ts';
+import { type ImportListener, type ImportReport, importInvitations } from './importInvitations.ts';
+import { wholeOf } from './importParts.ts';
+import type { Import } from './imports.ts';
+
+/**
+ * Reads a file as an import would now, and writes nothing. Returns what would become of its lines, and what staff may not have intended,
+ * as sentences. Throws `NotCsv`.
+ */
+export async function checkImport(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  file: Import,
+  listener: Pick<Partial<ImportListener>, 'header' | 'refused' | 'progress'> = {},
+): Promise<{ counts: ImportReport; doubts: string[] }> {
+  const doubts = new Map<Doubt, { count: number; line: number }>();
+  const guessable: string[] = [];
+  const counts = await importInvitations(
+    database,
+    { name: file.fileName, pieces: wholeOf(database, file, 'file') },
+    society,
+    {
+      ...listener,
+      doubted(line, doubt) {
+        const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
+        doubts.set(doubt, { count: count + 1, line: Math.min(first, line) });
+      },
+      guessable: (found) => guessable.push(guessableSentence(found)),
+    },
+    { campaign: file.campaign, isTrial: true },
+  );
+  const told = [...doubts].map(([doubt, { count, line }]) => doubtSentence(doubt, count, line));
+  return { counts, doubts: [...told, ...guessable] };
+}
