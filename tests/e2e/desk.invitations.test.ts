@@ -80,3 +80,14 @@ test('codes are made for a school, imported and downloaded; a code that is not f
     /^\ufeff?code,.*\r\n[2-9A-Z]{9},,,,,Maple School,/,
   );
 });
+
+test('all that the filters find is ticked anew when the filters change', async ({ page }) => {
+  await enterDesk(page, 'Lea Filters');
+  await page.goto('/invitations?school=Lincoln+High+School');
+  const all = page.getByRole('checkbox', { name: 'All that the filters find' });
+  await all.check();
+  await page.getByLabel('School').fill('');
+  await button(page, 'Show').click();
+  await expect(page).toHaveURL(/school=(&|$)/);
+  await expect(all).not.toBeChecked();
+});

@@ -119,15 +119,14 @@ const tones: Record<InvitationState, 'plain' | 'good' | 'bad'> = {
 };
 
 function Rows({ rows, data }: { rows: readonly Invitation[]; data: InvitationData }) {
-  const [ticked, setTicked] = useState({ of: data, codes: new Set<string>() });
-  const [isAll, setAll] = useState(false);
+  const [ticked, setTicked] = useState({ of: data, codes: new Set<string>(), isAll: false });
   const [open, setOpen] = useState<{ what: 'withdraw' | 'extend'; which: Which } | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const codes = ticked.of === data ? ticked.codes : new Set<string>();
+  const { codes, isAll } = ticked.of === data ? ticked : { codes: new Set<string>(), isAll: false };
   const tick = (some: readonly string[], isOn: boolean) => {
     const now = new Set(codes);
     for (const code of some) now[isOn ? 'add' : 'delete'](code);
-    setTicked({ of: data, codes: now });
+    setTicked({ of: data, codes: now, isAll });
     setFault(null);
   };
   const change = (what: 'withdraw' | 'extend') => {
@@ -150,7 +149,7 @@ function Rows({ rows, data }: { rows: readonly Invitation[]; data: InvitationDat
           label="All that the filters find"
           checked={isAll}
           onChange={({ target }) => {
-            setAll(target.checked);
+            setTicked({ of: data, codes, isAll: target.checked });
             setFault(null);
           }}
         />
