@@ -109,9 +109,15 @@ export const invitationSchemas = {
   },
   /** Imports a file that was checked. */
   importInvitations: { params: z.object({ id: number }), ...action({}) },
-  /** Makes codes, for a school or to be filled in. */
+  /** Makes codes, for a school or to be filled in: only the first time of those with the same `once`. */
   makeCodes: action(
-    { ...mintOptions, count: z.int().nullable(), school: text(200).optional(), imports: z.boolean() },
+    {
+      ...mintOptions,
+      count: z.int().nullable(),
+      school: text(200).optional(),
+      imports: z.boolean(),
+      once: z.uuid(),
+    },
     { id: z.int() },
   ),
   /** The refused lines of a file, with its columns. 404: there are none, or they are deleted. */

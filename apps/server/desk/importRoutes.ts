@@ -123,7 +123,7 @@ export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
       };
     },
     async act({ deps, body }, mint) {
-      return { lines: [], id: await orderCodes(deps, { campaign: body.campaign || null, mint }) };
+      return { lines: [], id: await orderCodes(deps, { campaign: body.campaign || null, mint, once: body.once }) };
     },
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
 import type { DeskData } from '#contract/deskSchemas.ts';
@@ -199,7 +200,7 @@ test('a file that is too large is refused, and nothing of it is kept', async () 
 });
 
 test('codes are made for a school and imported, or to be filled in', async () => {
-  const school = { school: 'Lincoln High School', count: 2, lastDay: '2098-06-30', imports: true };
+  const school = { school: 'Lincoln High School', count: 2, lastDay: '2098-06-30', imports: true, once: randomUUID() };
   const made = await browser.act('makeCodes', { body: { ...school, campaign: 'Lincoln' } });
   assert.equal(made.status, 200, made.message!);
   await work();
@@ -212,7 +213,7 @@ test('codes are made for a school and imported, or to be filled in', async () =>
   const found = await browser.call('searchInvitations', { body: { filter: { campaign: 'Lincoln' } } });
   assert.equal(found.data.rows.length, 2);
 
-  const open = await browser.act('makeCodes', { body: { count: 3, imports: false } });
+  const open = await browser.act('makeCodes', { body: { count: 3, imports: false, once: randomUUID() } });
   await work();
   assert.equal((await importOf(open.data.id)).state, 'made');
   for (const [body, sentence] of [
@@ -223,7 +224,7 @@ test('codes are made for a school and imported, or to be filled in', async () =>
     [{ ...school, lastDay: '6/30/2098' }, /is not a date/],
     [{ ...school, programme: 'kindergarten' }, /is not a programme/],
   ] as const)
-    assert.match((await browser.act('makeCodes', { body })).message!, sentence);
+    assert.match((await browser.act('makeCodes', { body: { once: randomUUID(), ...body } })).message!, sentence);
 });
 
 test('contacts of a file get codes, which are imported; a line that is refused is named', async () => {
@@ -320,4 +321,18 @@ test('of a large file it is said when it was checked', async () => {
     data.lines[1],
     /^So it was when the file was checked, on November 29, 2026 at \d\d:05\. What has changed since/,
   );
+});
+
+test('codes are made once, however often the button is pressed', async () => {
+  const body = { school: 'Once School', count: 2, imports: true, once: randomUUID() };
+  const [first, again] = await Promise.all([
+    browser.act('makeCodes', { body }),
+    browser.act('makeCodes', { body }),
+  ]);
+  assert.equal(again.data.id, first.data.id);
+  await work();
+  assert.equal((await browser.act('makeCodes', { body })).data.id, first.data.id);
+  await work();
+  const { data } = await browser.call('searchInvitations', { body: { filter: { school: 'Once School' } } });
+  assert.equal(data.rows.length, 2);
 });

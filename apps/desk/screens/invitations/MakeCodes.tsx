@@ -30,7 +30,8 @@ export function MakeCodes() {
   const [error, setError] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [share, setShare] = useState<number | null>(null);
-  const [isOpen, setOpen] = useState(false);
+  // What is open is asked for once, however often its button is pressed.
+  const [once, setOnce] = useState<string | null>(null);
   const { school, count, programme, lastDay, campaign } = values;
   const change = (changed: Partial<typeof values>) => setValues({ ...values, ...changed });
   const open = (id: number) => navigate(`/invitations/files/${id}`);
@@ -38,7 +39,7 @@ export function MakeCodes() {
     setFault(null);
     if (kind !== 'file') {
       if (kind === 'school' && school.trim() === '') setFault('Please enter the school.');
-      else setOpen(true);
+      else setOnce(crypto.randomUUID());
       return;
     }
     const wrong = fileFault(file);
@@ -143,7 +144,7 @@ export function MakeCodes() {
           Make codes
         </Button>
       </Form>
-      {isOpen && (
+      {once !== null && (
         <ActionDialog
           asked={{
             name: 'makeCodes',
@@ -153,13 +154,14 @@ export function MakeCodes() {
               campaign,
               count: /^\d{1,9}$/.test(count.trim()) ? Number(count) : null,
               imports: canImport && imports,
+              once,
               ...(kind === 'school' && { school }),
             },
           }}
           title="Make these codes?"
           done="The codes are being made."
           onDone={({ id }) => void open(id)}
-          onClose={() => setOpen(false)}
+          onClose={() => setOnce(null)}
         />
       )}
     </>

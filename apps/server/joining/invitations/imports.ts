@@ -107,25 +107,35 @@ export async function receiveFile(
   return id;
 }
 
-/** Orders codes to be made without a file. Returns the number of the order. */
+/**
+ * Orders codes to be made without a file. Returns the number of the order: of the first one with the same `once`, a uuid, if it was
+ * ordered already.
+ */
 export async function orderCodes(
   deps: ByStaff<Pick<Deps, 'database' | 'actor'>>,
-  given: Omit<Given, 'fileName'> & { mint: MintOrder },
+  given: Omit<Given, 'fileName'> & { mint: MintOrder; once: string },
 ): Promise<number> {
-  const id = await addImport(deps, { ...given, fileName: 'codes.csv' });
-  await sql`update invitation_import set state = 'making' where id = ${id}`.execute(deps.database);
-  return id;
+  return addImport(deps, { ...given, fileName: 'codes.csv', state: 'making' });
 }
 
 async function addImport(
   { database, actor }: ByStaff<Pick<Deps, 'database' | 'actor'>>,
-  { fileName, campaign, mint }: Given,
+  {
+    fileName,
+    campaign,
+    mint,
+    state = 'arriving',
+    once = null,
+  }: Given & { state?: ImportState; once?: string | null },
 ): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    insert into invitation_import (kind, staff, file_name, campaign, mint)
-    values (${mint ? 'mint' : 'upload'}, ${actor}, ${fileName}, ${campaign}, ${mint && JSON.stringify(mint)})
-    returning id::int as id`.execute(database);
-  return rows[0]!.id;
+    insert into invitation_import (kind, state, staff, file_name, campaign, mint, once)
+    values (${mint ? 'mint' : 'upload'}, ${state}, ${actor}, ${fileName}, ${campaign}, ${mint && JSON.stringify(mint)}, ${once})
+    on conflict (once) do nothing returning id::int as id`.execute(database);
+  if (rows[0]) return rows[0].id;
+  const first = await sql<{ id: number }>`
+    select id::int as id from invitation_import where once = ${once}`.execute(database);
+  return first.rows[0]!.id;
 }
 
 export async function readImport(database: Database, id: number): Promise<Import | null> {

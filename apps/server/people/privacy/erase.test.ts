@@ -337,7 +337,7 @@ const nobodys: Record<string, string> = {
   forget_at_stripe: 'kind',
   invitation: 'campaign created_at expires_at is_withdrawn programme withdrawn_at',
   invitation_import:
-    'campaign claimed_until counts created_at doubts failure id is_emptied kind mint read_bytes size_bytes state',
+    'campaign claimed_until counts created_at doubts failure id is_emptied kind mint once read_bytes size_bytes state',
   invitation_import_part: 'import_id kind number',
   join_event: 'at cause id step',
   join_session:
