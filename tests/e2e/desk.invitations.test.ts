@@ -90,4 +90,7 @@ test('all that the filters find is ticked anew when the filters change', async (
   await button(page, 'Show').click();
   await expect(page).toHaveURL(/school=(&|$)/);
   await expect(all).not.toBeChecked();
+  const row = page.getByRole('row').nth(1).getByRole('checkbox');
+  await page.getByRole('checkbox', { name: 'All on this page' }).check();
+  await expect(row).toBeChecked();
 });

@@ -167,8 +167,9 @@ function Rows({ rows, data }: { rows: readonly Invitation[]; data: InvitationDat
                   checked={isAll || all.every((code) => codes.has(code))}
                   onChange={({ target }) => tick(all, target.checked)}
                 />
-                <span>Code</span>
-              </label>
+                <span className="sr">All on this page</span>
+              </label>{' '}
+              Code
             </th>
             <th scope="col">For</th>
             <th scope="col">School</th>
