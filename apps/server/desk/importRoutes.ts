@@ -42,6 +42,8 @@ interface MintOptions {
 /** The calls about files of invitations, and codes that are made. */
 export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const about = ({ params }: { params: { id: string } }) => `import ${params.id}`;
+  const begun = (_: unknown, answer: object | null) =>
+    answer && 'id' in answer ? `import ${answer.id}` : undefined;
 
   serveDesk(app, deps, 'getImports', async () => ({
     imports: (await latestImports(deps.database, LATEST)).map(importAnswer),
@@ -51,24 +53,36 @@ export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     importAnswer(await requireImport(deps, Number(params.id))),
   );
 
-  serveDesk(app, deps, 'uploadInvitations', async ({ staff, query: { name, campaign }, request }) => ({
-    id: await receiveFile(
-      { ...deps, actor: (staff as Staff).name },
-      { fileName: name, campaign: campaign || null, mint: null },
-      bodyOf(request),
-    ),
-  }));
-
-  serveDesk(app, deps, 'uploadContacts', async ({ staff, query, request }) => {
-    const mint = { ...mintOf(deps, query), count: null, school: null, imports: query.imports === 'yes' };
-    return {
+  serveDesk(
+    app,
+    deps,
+    'uploadInvitations',
+    async ({ staff, query: { name, campaign }, request }) => ({
       id: await receiveFile(
         { ...deps, actor: (staff as Staff).name },
-        { fileName: query.name, campaign: query.campaign || null, mint },
+        { fileName: name, campaign: campaign || null, mint: null },
         bodyOf(request),
       ),
-    };
-  });
+    }),
+    begun,
+  );
+
+  serveDesk(
+    app,
+    deps,
+    'uploadContacts',
+    async ({ staff, query, request }) => {
+      const mint = { ...mintOf(deps, query), count: null, school: null, imports: query.imports === 'yes' };
+      return {
+        id: await receiveFile(
+          { ...deps, actor: (staff as Staff).name },
+          { fileName: query.name, campaign: query.campaign || null, mint },
+          bodyOf(request),
+        ),
+      };
+    },
+    begun,
+  );
 
   serveAction(
     app,
@@ -105,27 +119,36 @@ export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     about,
   );
 
-  serveAction(app, deps, 'makeCodes', {
-    async preview({ deps, body }) {
-      const mint = orderOf(deps, body);
-      const { count, school, imports } = mint;
-      const what = `${words(count!)} ${count === 1 ? 'code' : 'codes'}`;
-      return {
-        lines: [
-          school === null
-            ? `${what} to be filled in: each needs a contact or a school before it is imported.`
-            : `${what} for ${school}. Each works as often as anybody likes.`,
-          ...(mint.expiresAt === null ? [] : [`The last day is ${mint.expiresAt}.`]),
-          imports ? 'They are imported at once.' : 'They open nothing before they are imported.',
-        ],
-        verb: `Make ${what}`,
-        seen: mint,
-      };
+  serveAction(
+    app,
+    deps,
+    'makeCodes',
+    {
+      async preview({ deps, body }) {
+        const mint = orderOf(deps, body);
+        const { count, school, imports } = mint;
+        const what = `${words(count!)} ${count === 1 ? 'code' : 'codes'}`;
+        return {
+          lines: [
+            school === null
+              ? `${what} to be filled in: each needs a contact or a school before it is imported.`
+              : `${what} for ${school}. Each works as often as anybody likes.`,
+            ...(mint.expiresAt === null ? [] : [`The last day is ${mint.expiresAt}.`]),
+            imports ? 'They are imported at once.' : 'They open nothing before they are imported.',
+          ],
+          verb: `Make ${what}`,
+          seen: mint,
+        };
+      },
+      async act({ deps, body }, mint) {
+        return {
+          lines: [],
+          id: await orderCodes(deps, { campaign: body.campaign || null, mint, once: body.once }),
+        };
+      },
     },
-    async act({ deps, body }, mint) {
-      return { lines: [], id: await orderCodes(deps, { campaign: body.campaign || null, mint, once: body.once }) };
-    },
-  });
+    begun,
+  );
 
   serveDesk(app, deps, 'getRefusedLines', ({ params }) => fileOf(deps, params.id, 'refused'), about);
 

@@ -184,6 +184,26 @@ test('what is no such file says so, and nothing of it is kept', async () => {
   assert.equal(json.status, 415);
 });
 
+test('what staff did with files names the file', async () => {
+  const id = await upload([HEADER, 'SUBJECT23,,,,,Elm School']);
+  const contacts = await browser.call('uploadContacts', {
+    query: { name: 'contacts.csv', imports: 'no' },
+    csv: 'contactId\n8401',
+  });
+  const made = await browser.act('makeCodes', { body: { count: 1, imports: false, once: randomUUID() } });
+  await browser.act('makeCodes', { body: { count: 0, imports: false, once: randomUUID() } });
+  await take(id);
+  await work();
+  const { rows } = await sql<{ action: string; subject: string | null }>`
+    select action, subject from staff_event order by id desc limit 4`.execute(database);
+  assert.deepEqual(rows.toReversed(), [
+    { action: 'uploadInvitations', subject: `import ${id}` },
+    { action: 'uploadContacts', subject: `import ${contacts.data.id}` },
+    { action: 'makeCodes', subject: `import ${made.data.id}` },
+    { action: 'importInvitations', subject: `import ${id}` },
+  ]);
+});
+
 test('a file that is too large is refused, and nothing of it is kept', async () => {
   async function* large() {
     for (let n = 0; n < 101; n++) yield Buffer.alloc(1_000_000, 'x');
@@ -200,7 +220,13 @@ test('a file that is too large is refused, and nothing of it is kept', async () 
 });
 
 test('codes are made for a school and imported, or to be filled in', async () => {
-  const school = { school: 'Lincoln High School', count: 2, lastDay: '2098-06-30', imports: true, once: randomUUID() };
+  const school = {
+    school: 'Lincoln High School',
+    count: 2,
+    lastDay: '2098-06-30',
+    imports: true,
+    once: randomUUID(),
+  };
   const made = await browser.act('makeCodes', { body: { ...school, campaign: 'Lincoln' } });
   assert.equal(made.status, 200, made.message!);
   await work();
@@ -224,7 +250,10 @@ test('codes are made for a school and imported, or to be filled in', async () =>
     [{ ...school, lastDay: '6/30/2098' }, /is not a date/],
     [{ ...school, programme: 'kindergarten' }, /is not a programme/],
   ] as const)
-    assert.match((await browser.act('makeCodes', { body: { once: randomUUID(), ...body } })).message!, sentence);
+    assert.match(
+      (await browser.act('makeCodes', { body: { once: randomUUID(), ...body } })).message!,
+      sentence,
+    );
 });
 
 test('contacts of a file get codes, which are imported; a line that is refused is named', async () => {

@@ -43,6 +43,12 @@ type Answered<Name extends DeskCallName> = (typeof deskCalls)[Name] extends { fi
   ? DeskFile
   : DeskData<Name>;
 
+/** Says what a call is about, of its answer too if there is one. */
+export type Subject<Name extends DeskCallName> = (
+  context: DeskContext<Name>,
+  answer: Answered<Name> | null,
+) => string | undefined | Promise<string | undefined>;
+
 /**
  * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
  * origin. Records what staff do or may not do and the files that they take, but not trials, and cleans every answer. `subject` says what
@@ -53,7 +59,7 @@ export function serveDesk<Name extends DeskCallName>(
   deps: Deps & { deskUrl: string },
   name: Name,
   handler: (context: DeskContext<Name>) => Promise<Answered<Name>> | Answered<Name>,
-  subject?: (context: DeskContext<Name>) => string | Promise<string>,
+  subject?: Subject<Name>,
 ): void {
   const { method, path, role } = deskCalls[name];
   const isFile = 'file' in deskCalls[name];
@@ -90,11 +96,16 @@ export function serveDesk<Name extends DeskCallName>(
       const { staff, params, query, body } = request;
       const context = { staff, params, query, body, request, reply } as DeskContext<Name>;
       const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
-      const note = async (outcome: 'done' | 'refused' | 'failed') =>
-        noteEvent(deps, { staff: request.staff, action: name, subject: await subject?.(context), outcome });
+      const note = async (outcome: 'done' | 'refused' | 'failed', answer: Answered<Name> | null = null) =>
+        noteEvent(deps, {
+          staff: request.staff,
+          action: name,
+          subject: await subject?.(context, answer),
+          outcome,
+        });
       try {
         const data = await handler(context);
-        if (isRecorded) await note('done');
+        if (isRecorded) await note('done', data);
         if (isFile) return sendFile(reply, data as DeskFile);
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {

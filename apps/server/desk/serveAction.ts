@@ -7,7 +7,7 @@ import { Failed } from '../platform/failed.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 import type { Staff } from './links.ts';
-import { type DeskContext, serveDesk } from './serve.ts';
+import { type DeskContext, type Subject, serveDesk } from './serve.ts';
 import { withoutUuids } from './withoutUuids.ts';
 
 const NOT_SHOWN = 'This has to be shown before it is done. Please look first.';
@@ -39,7 +39,7 @@ export function serveAction<Name extends DeskActionName, Seen>(
   deps: Deps & { deskUrl: string },
   name: Name,
   { preview, act }: Action<Name, Seen>,
-  subject?: (context: DeskContext<Name>) => string | Promise<string>,
+  subject?: Subject<Name>,
 ): void {
   const show = async (context: ActionContext<Name>) => {
     const { lines, verb, seen } = await orRefused(deps, preview(context));
