@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { cleanText } from '#core/cleanText.ts';
 import { invitationStates } from '#core/invitation.ts';
-import { action, number, personId, time } from './deskShapes.ts';
+import { action, day, number, personId, time } from './deskShapes.ts';
 
 const text = (max: number) => z.string().max(max).overwrite(cleanText);
-const code = z.string().max(64);
+const code = text(64);
 const personNamed = z.object({ id: personId, name: z.string().nullable() });
 
 /** Which invitations are asked for: all that is given. */
@@ -16,7 +16,7 @@ const filter = z.object({
   campaign: text(100).min(1).optional(),
   state: z.enum(invitationStates).optional(),
   /** Those whose last day is this one or before. */
-  lastDay: z.iso.date().optional(),
+  lastDay: day.optional(),
 });
 export type InvitationFilter = z.output<typeof filter>;
 
@@ -62,8 +62,8 @@ const imported = z.object({
   /** Whether the file and the refused lines are deleted. */
   isEmptied: z.boolean(),
 });
-/** How many codes are to be made, and for what. `lastDay`: YYYY-MM-DD. */
-const mintOptions = { campaign, programme: text(100).optional(), lastDay: text(30).optional() };
+/** How many codes are to be made, and for what. */
+const mintOptions = { campaign, programme: text(100).optional(), lastDay: day.optional() };
 
 /** The calls of Invitations. */
 export const invitationSchemas = {
@@ -127,5 +127,5 @@ export const invitationSchemas = {
   /** Withdraws codes. `typed`: the number of the codes, which is typed if they are many. */
   withdrawInvitations: action({ which, typed: z.int().nullable() }),
   /** Lets codes expire later: `until` is their last day. Withdrawn ones are opened again. */
-  extendInvitations: action({ which, until: text(30), typed: z.int().nullable() }),
+  extendInvitations: action({ which, until: day, typed: z.int().nullable() }),
 } as const;

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { isDay, NO_DAY } from '#core/day.ts';
 import { staffRoles } from '#core/staff.ts';
 import { failure } from './schemas.ts';
 
 /** The shapes that calls of several pages of the desk have. */
 
 export const time = z.iso.datetime();
+/** A day (YYYY-MM-DD) that staff enter. */
+export const day = z.string().refine(isDay, NO_DAY);
 export const cents = z.int();
 /** A day such as 2026-11-03. */
 export const day = z.iso.date('Please enter a day.').regex(/^(19|2\d)/, 'Please enter a day.');

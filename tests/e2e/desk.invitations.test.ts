@@ -55,6 +55,11 @@ test('a file is checked, imported, and its codes are explained, withdrawn and ex
     page.getByText(/^DESKAAA23 fails: it was withdrawn on .* by Lea Invites; it led to Desk School\.$/),
   ).toBeVisible();
   await page.getByRole('main').getByRole('button', { name: 'Extend' }).first().click();
+  const until = page.getByRole('dialog').getByLabel('Last day');
+  const day = await until.inputValue();
+  await until.fill('');
+  await expect(page.getByText('Please enter a day.')).toBeVisible();
+  await until.fill(day);
   await page.getByRole('dialog').getByRole('button', { name: 'Extend 1 code' }).click();
   await expect(page.getByText(/^DESKAAA23 works until /)).toBeVisible();
 });
@@ -83,7 +88,7 @@ test('codes are made for a school, imported and downloaded; a code that is not f
 
 test('all that the filters find is ticked anew when the filters change', async ({ page }) => {
   await enterDesk(page, 'Lea Filters');
-  await page.goto('/invitations?school=Lincoln+High+School');
+  await page.goto('/invitations?school=Lincoln+High+School&lastDay=foo');
   const all = page.getByRole('checkbox', { name: 'All that the filters find' });
   await all.check();
   await page.getByLabel('School').fill('');

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { MOST_UNTYPED } from '#contract/deskLimits.ts';
 import type { DeskBody, DeskData } from '#contract/deskSchemas.ts';
 import { normaliseInviteCode } from '#core/inviteCode.ts';
-import { expiryFault, pastFault } from '../joining/invitations/importInvitations.ts';
+import { pastFault } from '../joining/invitations/importInvitations.ts';
 import {
   explainCode,
   extendCodes,
@@ -130,12 +130,12 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
     'extendInvitations',
     {
       async preview({ deps, body: { which, until } }) {
-        const fault = dayFault(until) ?? pastFault(until, deps.society, deps.now());
+        const fault = pastFault(until, deps.society, deps.now());
         if (fault) throw new Failed(fault);
         const codes = await codesOf(deps, which);
         const short = await shortCodes(deps, codes, until);
         if (short.length === 0) throw new Failed(NONE);
-        const day = dateOf(deps.society, new Date(`${until.slice(0, 10)}T12:00:00Z`));
+        const day = dateOf(deps.society, new Date(`${until}T12:00:00Z`));
         const later = short.filter(({ isLonger }) => !isLonger);
         const longer = short.filter(({ isLonger }) => isLonger);
         return {
@@ -202,9 +202,6 @@ async function codesOf(deps: Deps, which: Which): Promise<string[]> {
   if (!codes) throw new Failed(TOO_MANY);
   return codes;
 }
-
-const NO_DAY = 'Please enter the last day on which the codes are to be good.';
-const dayFault = (until: string) => (until === '' ? NO_DAY : expiryFault(until));
 
 const counted = ({ length }: readonly unknown[]) =>
   `${length.toLocaleString('en-US')} ${length === 1 ? 'code' : 'codes'}`;

@@ -103,6 +103,7 @@ test('invitations are found by each filter, and by text', async () => {
     { filter: { state: 'lost' } },
     { filter: {}, next: "1-'" },
     { filter: { lastDay: '6/30' } },
+    { filter: { lastDay: '0000-01-01' } },
   ])
     assert.equal((await browser.call('searchInvitations', { body })).status, 400);
 });
@@ -269,4 +270,15 @@ test('a code that changes between the look and the change stays as it is', async
   assert.deepEqual(await extendCodes(server.deps, short, '2099-06-30'), []);
   const seen = await shortCodes(server.deps, ['LOCKED234'], '2099-06-30');
   assert.deepEqual(await extendCodes(server.deps, seen, '2099-06-30'), ['LOCKED234']);
+});
+
+test('a day of no calendar and a code with a character that nobody sees are answered', async () => {
+  const extend = { which: { codes: ['NULS\0'] }, typed: null };
+  for (const until of ['', '0000-01-01'])
+    assert.equal((await browser.act('extendInvitations', { body: { ...extend, until } })).status, 400);
+  assert.equal(
+    (await browser.act('extendInvitations', { body: { ...extend, until: '2099-06-30' } })).status,
+    409,
+  );
+  assert.deepEqual(await codesOf({ text: 'NULS\0', campaign: 'a\0b' }), []);
 });

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { MOST_UNTYPED } from '#contract/deskLimits.ts';
 import type { DeskBody } from '#contract/deskSchemas.ts';
+import { isDay, NO_DAY } from '#core/day.ts';
 import { TextField } from '#ui/Field.tsx';
 import { ActionDialog } from '../../components/ActionDialog.tsx';
 
@@ -37,7 +38,9 @@ export function ExtendDialog({ which, onClose }: Props) {
   );
   return (
     <ActionDialog
-      asked={{ name: 'extendInvitations', body: { which, until, typed: numberIn(typed) } }}
+      asked={
+        isDay(until) ? { name: 'extendInvitations', body: { which, until, typed: numberIn(typed) } } : null
+      }
       title={'codes' in which && which.codes.length === 1 ? 'Extend this code?' : 'Extend these codes?'}
       done="The codes are extended."
       onClose={onClose}
@@ -46,6 +49,7 @@ export function ExtendDialog({ which, onClose }: Props) {
         id="until"
         label="Last day"
         type="date"
+        error={isDay(until) ? null : NO_DAY}
         value={until}
         onChange={({ target }) => setUntil(target.value)}
       />

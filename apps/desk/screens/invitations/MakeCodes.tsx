@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLoaderData, useNavigate } from 'react-router';
 import { messageOf } from '#client/failures.ts';
+import { isDay, NO_DAY } from '#core/day.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox, TextField } from '#ui/Field.tsx';
@@ -37,6 +38,10 @@ export function MakeCodes() {
   const open = (id: number) => navigate(`/invitations/files/${id}`);
   const send = async () => {
     setFault(null);
+    if (lastDay !== '' && !isDay(lastDay)) {
+      setFault(NO_DAY);
+      return;
+    }
     if (kind !== 'file') {
       if (kind === 'school' && school.trim() === '') setFault('Please enter the school.');
       else setOnce(crypto.randomUUID());
@@ -49,7 +54,7 @@ export function MakeCodes() {
     const query = {
       name: file!.name,
       programme,
-      lastDay,
+      lastDay: lastDay || undefined,
       campaign,
       imports: imports ? 'yes' : 'no',
     } as const;
@@ -150,7 +155,7 @@ export function MakeCodes() {
             name: 'makeCodes',
             body: {
               programme,
-              lastDay,
+              ...(lastDay !== '' && { lastDay }),
               campaign,
               count: /^\d{1,9}$/.test(count.trim()) ? Number(count) : null,
               imports: canImport && imports,

@@ -1,5 +1,6 @@
 import type { LoaderFunctionArgs } from 'react-router';
 import type { DeskBody, DeskData } from '#contract/deskSchemas.ts';
+import { isDay } from '#core/day.ts';
 import { type InvitationState, invitationStates } from '#core/invitation.ts';
 import { call } from '../../lib/call.ts';
 
@@ -17,10 +18,12 @@ export interface InvitationData {
 export async function loadInvitations({ request }: LoaderFunctionArgs): Promise<InvitationData> {
   const query = new URL(request.url).searchParams;
   const filter: Filter = {};
-  for (const name of ['text', 'school', 'programme', 'campaign', 'lastDay'] as const) {
+  for (const name of ['text', 'school', 'programme', 'campaign'] as const) {
     const value = query.get(name)?.trim();
     if (value) filter[name] = value;
   }
+  const lastDay = query.get('lastDay') ?? '';
+  if (isDay(lastDay)) filter.lastDay = lastDay;
   const state = query.get('state') as InvitationState | null;
   if (state && invitationStates.includes(state)) filter.state = state;
   const code = query.get('code')?.trim().slice(0, 200) ?? '';
