@@ -31,7 +31,7 @@ export function LatestFiles() {
             </tr>
           </thead>
           <tbody>
-            {files.map(({ id, fileName, campaign, staff, at, kind, state }) => (
+            {files.map(({ id, fileName, campaign, staff, at, kind, state, isEmptied }) => (
               <tr key={id}>
                 <td>
                   <Link to={`/invitations/files/${id}`}>{fileName}</Link>
@@ -41,7 +41,7 @@ export function LatestFiles() {
                 <td>
                   <Time at={at} />
                 </td>
-                <td>{stateOf({ kind, state })}</td>
+                <td>{stateOf({ kind, state, isEmptied })}</td>
               </tr>
             ))}
           </tbody>

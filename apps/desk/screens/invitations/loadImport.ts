@@ -9,7 +9,7 @@ export function loadImport({ params, request }: LoaderFunctionArgs): Promise<Imp
 }
 
 const stateWords: Record<ImportFile['state'], string> = {
-  arriving: 'The file did not arrive whole',
+  arriving: 'The file is arriving',
   making: 'The codes are being made',
   made: 'The codes are made, and open nothing yet',
   checking: 'The file is being checked',
@@ -20,7 +20,12 @@ const stateWords: Record<ImportFile['state'], string> = {
 };
 
 /** Returns what has become of a file, in words. */
-export function stateOf({ kind, state }: Pick<ImportFile, 'kind' | 'state'>): string {
+export function stateOf({
+  kind,
+  state,
+  isEmptied,
+}: Pick<ImportFile, 'kind' | 'state' | 'isEmptied'>): string {
+  if (state === 'arriving' && isEmptied) return 'The file did not arrive whole';
   return kind === 'mint' && state === 'done' ? 'The codes are made and imported' : stateWords[state];
 }
 
