@@ -61,7 +61,7 @@ test('a file is checked, imported, and its codes are explained, withdrawn and ex
   await expect(page.getByText('Please enter a day.')).toBeVisible();
   await until.fill(day);
   await page.getByRole('dialog').getByRole('button', { name: 'Extend 1 code' }).click();
-  await expect(page.getByText(/^DESKAAA23 works until /)).toBeVisible();
+  await expect(page.getByText(/^DESKAAA23 works: it leads to Desk School/)).toBeVisible();
 });
 
 test('codes are made for a school, imported and downloaded; a code that is not found leads to its explanation', async ({

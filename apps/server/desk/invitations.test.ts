@@ -6,7 +6,7 @@ import { startDesk } from '../../../tests/harness/desk.ts';
 import { startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { extendCodes, shortCodes } from '../joining/invitations/invitations.ts';
-import { MOST_READ } from '../joining/invitations/searchInvitations.ts';
+import { MOST_CHANGED, MOST_READ } from '../joining/invitations/searchInvitations.ts';
 
 const server = await sharedServer();
 const { database } = server.deps;
@@ -281,4 +281,15 @@ test('a day of no calendar and a code with a character that nobody sees are answ
     409,
   );
   assert.deepEqual(await codesOf({ text: 'NULS\0', campaign: 'a\0b' }), []);
+});
+
+test('that too many codes are found is said without reading them all', async () => {
+  await sql`insert into invitation (code, school, campaign)
+    select 'FLOOD' || n, 'Flood School', 'Flood' from generate_series(1, ${MOST_CHANGED + 1}::int) n`.execute(
+    database,
+  );
+  const trial = (filter: object) =>
+    browser.call('withdrawInvitations', { body: { which: { filter }, typed: null, trial: true } });
+  for (const filter of [{}, { campaign: 'Flood' }])
+    assert.match((await trial(filter)).message!, /^More than 100,000 codes are found\./);
 });
