@@ -9,8 +9,6 @@ export const time = z.iso.datetime();
 /** A day (YYYY-MM-DD) that staff enter. */
 export const day = z.string().refine(isDay, NO_DAY);
 export const cents = z.int();
-/** A day such as 2026-11-03. */
-export const day = z.iso.date('Please enter a day.').regex(/^(19|2\d)/, 'Please enter a day.');
 /** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
 export const personId = z.int().positive();
 /** Which join of a person: the oldest is 1. */

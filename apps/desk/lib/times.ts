@@ -1,3 +1,5 @@
+import { isDay } from '#core/day.ts';
+
 /** Returns a time as words in a time zone: "Nov 3, 2026, 2:05 PM". `time` is an ISO date and time. */
 export function timeWords(time: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'medium', timeStyle: 'short' }).format(
@@ -10,9 +12,7 @@ export function dayWords(time: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'medium' }).format(new Date(time));
 }
 
-/** Returns a text of an address if it is an ISO day; null otherwise. */
+/** Returns a text of an address if it is a day; null otherwise. */
 export function dayIn(text: string | null): string | null {
-  return text !== null && /^(19|2\d)\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? text
-    : null;
+  return text !== null && isDay(text) ? text : null;
 }
