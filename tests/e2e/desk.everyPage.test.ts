@@ -69,6 +69,10 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
     await expect(page).toHaveURL(/\/people\/\d+$/);
     await expect(page.getByRole('main')).toContainText('ending in 4242');
     const { pathname: person } = new URL(page.url());
+    // The ledger is there, whatever other tests have done.
+    await page.goto('/numbers');
+    await button(page, /^Read this month from Stripe$|^Read again$/).click();
+    await expect(page.getByRole('link', { name: 'Download ledger' })).toBeVisible();
     const shifts = await watchShifts(page);
     for (const path of pathsOf({ person, judging }))
       await test.step(path, async () => {

@@ -230,6 +230,7 @@ test('every dialog of a person: axe finds nothing, nothing scrolls sideways, and
   await page.keyboard.press('Escape');
   await expect(page.getByText('More', { exact: true })).toBeFocused();
   await button(page, 'Refund').click();
+  await expect(dialog(page)).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(button(page, 'Refund')).toBeFocused();
 });

@@ -351,7 +351,9 @@ test('the documents of a person lead to their judging page, and are downloaded',
 test('Undo takes back one’s own decision, and not the one that a colleague has made since', async ({
   page,
   browser,
+  complaints,
 }) => {
+  complaints.expectFailedRequests();
   await enterDesk(page, 'Ada Undoes');
   const address = await waiting(browser);
   await page.goto(address);

@@ -202,7 +202,7 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
     Object.assign(window, { lastStop: null });
   });
   const address = page.url();
-  for (let presses = 0; presses < 120; presses++) {
+  for (let presses = 0; presses < 400; presses++) {
     await page.keyboard.press('Tab');
     const stop = await stopIn(page.mainFrame());
     if (!stop) return stops;
