@@ -54,6 +54,8 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
     isMobile,
     browser,
   }) => {
+    // Many pages, each in many ways.
+    test.slow();
     const joiner = await browser.newPage();
     const { intent, uuid } = await paidJoin(joiner);
     const judging = await judgingPage(uuid);
