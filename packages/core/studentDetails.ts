@@ -2,8 +2,8 @@ import { cleanEmail, cleanText } from './cleanText.ts';
 import { tidyPostcode } from './postcode.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from './sentences.ts';
 
-/** The text fields, in the order of the screen. */
-const textFields = [
+/** The fields that can be corrected once they were submitted. */
+export const correctable = [
   'firstName',
   'middleName',
   'lastName',
@@ -15,10 +15,10 @@ const textFields = [
   'city',
   'state',
   'zipcode',
-  'highSchoolName',
-  'highSchoolGraduationYear',
-  'highSchoolGpa',
 ] as const;
+
+/** The text fields, in the order of the screen. */
+const textFields = [...correctable, 'highSchoolName', 'highSchoolGraduationYear', 'highSchoolGpa'] as const;
 
 /** The payload of the student details (specification, section 3). `country` is the full name. */
 export type StudentDetails = Record<(typeof textFields)[number], string> & { agreeToPolicies: boolean };
@@ -37,20 +37,6 @@ export const studentDetailsFields: readonly StudentDetailsField[] = [...textFiel
 /** All submitted fields, in the order of the screen and of its error summary. */
 export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
 
-/** The fields that can be corrected once they were submitted. */
-export const correctable = [
-  'firstName',
-  'middleName',
-  'lastName',
-  'personalEmail',
-  'schoolEmail',
-  'country',
-  'address1',
-  'address2',
-  'city',
-  'state',
-  'zipcode',
-] as const satisfies readonly StudentDetailsField[];
 export type CorrectableField = (typeof correctable)[number];
 
 /** Details with all fields empty. */
