@@ -18,6 +18,7 @@ import {
   typeCard,
 } from './steps.ts';
 
+// It kills whole programs, which takes a minute. Every run kills servers at named points in the fault suite.
 test.skip(!!onlyLong, 'npm run test:long runs it');
 
 // Uses a separate `npm start`, which the test may kill.
