@@ -33,6 +33,8 @@ const payment = z.object({
   refundedCents: cents,
   paidAt: time.nullable(),
   card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+  /** Who paid by a pay link; null if the joiner paid. What was erased of them is null. */
+  payer: z.object({ name: z.string().nullable(), email: z.string().nullable() }).nullish(),
   standing: z.enum(['active', 'disputed', 'refunded', 'charged_back', 'void']).nullable(),
   memberNumber: z.string().nullable(),
   lines: z.array(line),

@@ -54,7 +54,7 @@ const nullableText = z.string().nullable();
 /** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/session/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
-/** The codes of failures: those of HTTP statuses (`codeOf` in the server), and two conflicts to which the page reacts. */
+/** The codes of failures: those of HTTP statuses (`codeOf` in the server), and three conflicts to which the page reacts. */
 const failureCodes = [
   'invalid',
   'signed_out',
@@ -68,6 +68,7 @@ const failureCodes = [
   'failed',
   'unavailable',
   'perhaps_paid',
+  'being_paid',
   'already_member',
 ] as const;
 
@@ -81,7 +82,7 @@ export const failure = z.object({
   /**
    * The reason of the failure, for programs. Every failure has one, so a 404 without a code comes from a server that does not have
    * the call. `perhaps_paid`: this browser has perhaps paid for this joiner before, so the page asks whether a second payment is
-   * intended. `already_member`: the invitation's person has nothing to buy.
+   * intended. `being_paid`: somebody is paying by the join's pay link. `already_member`: the invitation's person has nothing to buy.
    */
   code: z.enum(failureCodes),
   requestId: z.string().optional(),
@@ -411,6 +412,77 @@ export const schemas = {
     /** The join's state after the call: `paid` if the payment has succeeded after all, `paying` while its outcome is unknown. */
     data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
   },
+  createPayLink: {
+    params: sessionParams,
+    /** `agreeToPolicies`: as in beginPayment. */
+    body: z.object({ agreeToPolicies: flag(false) }),
+    /** `path` is that of the page on which somebody else pays. An earlier link of the join ends. */
+    data: z.object({ path: z.string(), expiresAt: z.string() }),
+  },
+  endPayLink: { params: sessionParams, body: noBody, data: none },
+  getPayLink: {
+    params: sessionParams,
+    data: z.object({
+      /** When the join's link expires; null if it has none. */
+      expiresAt: nullableText,
+      /** Whether somebody is paying by the link. */
+      isBeingPaid: z.boolean(),
+      state: z.enum(joinSessionStates),
+      goOn: z.string(),
+    }),
+  },
+  /** What the holder of a pay link is shown. Nothing else of the join, and nothing that leads into it. */
+  getPayPage: {
+    params: linkParams,
+    data: z.object({
+      status: z.enum(['open', 'paid', 'closed']),
+      /** The joiner's first name, and with the initial of the last: "Jordan R.". Null if unknown. */
+      firstName: nullableText,
+      name: nullableText,
+      programme: z.string(),
+      expiresAt: z.string(),
+      /** What is paid. Null unless `status` is `open`. */
+      order: z
+        .object({
+          revision: z.int(),
+          /** Amounts are in cents. */
+          lines: z.array(z.object({ name: z.string(), amount: z.int() })),
+          total: z.int(),
+          /** What the membership or upgrade includes. Those of an upgrade are HTML. */
+          features: z.array(feature),
+        })
+        .nullable(),
+      refundNote: z.string(),
+      /** The sentence to which the payer must agree; null if the programme asks for no guardian consent. */
+      guardianConsent: nullableText,
+    }),
+  },
+  beginPayPage: {
+    params: linkParams,
+    body: z.object({
+      revision: z.int().min(0).max(2_147_483_647),
+      name: given(200),
+      email,
+      hasGuardianConsent: flag(false),
+    }),
+    data: paymentIntentAnswer,
+  },
+  reportPayPage: {
+    body: z.object({ paymentIntent: text(255), paymentIntentClientSecret: text(255) }),
+    data: z.object({
+      /** Stripe's status of the payment, or `refunded` if it bought nothing and goes back. */
+      status: z.string(),
+      /** What was paid, in cents; null unless `status` is `succeeded`. */
+      receipt: z
+        .object({
+          reference: z.string(),
+          lines: z.array(z.object({ name: z.string(), amount: z.int() })),
+          total: z.int(),
+          email: nullableText,
+        })
+        .nullable(),
+    }),
+  },
   postPayment: {
     params: sessionParams,
     body: z.object({
@@ -457,6 +529,8 @@ export const schemas = {
       upgradeSubheader: z.string(),
       /** The saved card that would be charged; null if no saved card may be charged. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+      /** Whether there is no saved card, since somebody else paid for the join: the member has to enter one. */
+      needsCard: z.boolean().nullish(),
       refundNote: z.string(),
       /** The screen that follows when the joiner skips or buys the upgrade. */
       goOn: z.string(),
@@ -539,7 +613,10 @@ export const schemas = {
               lines: z.array(z.object({ name: z.string(), amount: z.int() })),
               amount: z.int(),
               refunded: z.int(),
+              /** Null for a payment by somebody else, whose card is theirs alone to see. */
               card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+              /** Who paid, by a pay link: their name, or empty if it is unknown. Null if the joiner paid. */
+              paidBy: z.string().nullish(),
             }),
           ),
         })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Holding, isHeldIn, isOpenIn, mayChargeCard, seesJoiner } from './holding.ts';
+import { type Holding, isHeldIn, isOpenIn, mayBuyUpgrade, seesJoiner } from './holding.ts';
 
 const holdings: Record<string, Holding> = {
   stranger: { began: false, proven: false, paid: false },
@@ -44,11 +44,11 @@ test('a checkout link shows who the joiner is only to who has proven to be them'
 
 test('the saved card is charged where it was paid with, or where the join began until it is proven', () => {
   assert.equal(
-    who((holding) => mayChargeCard(holding, { isProven: false })),
+    who((holding) => mayBuyUpgrade(holding, { isProven: false, byPayLink: false })),
     'began paid',
   );
   assert.equal(
-    who((holding) => mayChargeCard(holding, { isProven: true })),
+    who((holding) => mayBuyUpgrade(holding, { isProven: true, byPayLink: false })),
     'paid',
   );
 });

@@ -49,10 +49,12 @@ export const seesJoiner = ({ proven }: Holding, { origin }: Pick<JoinAccess, 'or
   proven || origin !== 'checkout';
 
 /**
- * Whether this browser may charge the card that was saved for a join. The browser that paid may. So may the browser that began
- * the join, but only until somebody has proven that they are the joiner: a stranger who begins a join in another person's name
- * cannot charge that person's card.
+ * Whether this browser may buy the upgrade, which charges the card that paid for the join. The browser that paid may. So may the
+ * browser that began the join, but only until somebody has proven that they are the joiner: a stranger who begins a join in another
+ * person's name cannot charge that person's card. If somebody else paid (`byPayLink`), their card is never charged again, and every
+ * browser that holds the join may buy the upgrade with another card.
  */
-export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {
-  return paid || (began && !join.isProven);
+export function mayBuyUpgrade(holding: Holding, join: { isProven: boolean; byPayLink: boolean }): boolean {
+  if (join.byPayLink) return isHeldIn(holding, join);
+  return holding.paid || (holding.began && !join.isProven);
 }

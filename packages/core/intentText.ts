@@ -170,14 +170,17 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** Metadata that removes from an intent who its joiner is. */
+/** The key of the name of somebody who pays by a pay link. */
+const PAYER = 'payer';
+/** Metadata that removes from an intent who its joiner and its payer are. */
 export const forgottenNotes = (): Record<string, string> =>
   Object.fromEntries(personKeys.map((key) => [key, '']));
 /** The key of the email that staff or the joiner have corrected since the payment. The intent has the email of the payment itself. */
 const EMAIL = 'email';
-/** The keys of an intent's metadata whose values say who the joiner is. */
+/** The keys of an intent's metadata whose values say who the joiner or the payer is. */
 export const personKeys: readonly string[] = [
   EMAIL,
+  PAYER,
   identityKeys.contactId,
   identityKeys.school,
   identityKeys.firstName,
@@ -193,6 +196,19 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
     shorten(cleanText(identity[field as keyof JoinIdentity] ?? ''), VALUE_LIMIT),
   ]);
   return { ...Object.fromEntries(notes), [EMAIL]: '' };
+}
+
+/**
+ * Returns the metadata of an intent by a pay link: who pays, and the joiner's email, since the receipt's email is the payer's. To be
+ * merged into {@link identityMetadata}.
+ */
+export function payerMetadata(name: string, joinerEmail: string | null): Record<string, string> {
+  return { [PAYER]: shorten(name, VALUE_LIMIT), [EMAIL]: joinerEmail ?? '' };
+}
+
+/** Returns who pays by a pay link, according to an intent's metadata; null if the joiner pays. */
+export function payerOfMetadata(metadata: Readonly<Record<string, string>>): string | null {
+  return metadata[PAYER] || null;
 }
 
 /** Returns the metadata that a correction of a person changes. */

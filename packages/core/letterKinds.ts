@@ -17,6 +17,10 @@ export const letterKinds = [
   'second-payment',
   /** Reports that a payment on which the bank was still deciding has failed. */
   'payment-failed',
+  /** To whoever paid by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding has failed. */
+  'payer-receipt',
+  'payer-refund',
+  'payer-failed',
   /** The link to a join, which somebody asked for. */
   'link',
   /** The code with which a user proves on a new device that they are the joiner. */
@@ -28,3 +32,6 @@ export const letterKinds = [
   'reminder-days',
 ] as const;
 export type LetterKind = (typeof letterKinds)[number];
+
+/** Whether letters of a kind go to whoever paid by a pay link, and not to the joiner. */
+export const isToPayer = (kind: LetterKind): boolean => kind.startsWith('payer-');

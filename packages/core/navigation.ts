@@ -24,6 +24,7 @@ export const screenPaths = {
   uploadByLink: '/upload/:token',
   verify: '/verify/:number?',
   stopReminders: '/unsubscribe/:token',
+  pay: '/pay/:token',
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
@@ -45,6 +46,7 @@ export const screenTitles: Record<ScreenName, string> = {
   pass: 'Your join',
   verify: 'Verify a Membership',
   stopReminders: 'Reminders',
+  pay: 'Pay for a Membership',
 };
 export const NOT_FOUND_TITLE = 'Page not found';
 
@@ -89,6 +91,9 @@ export function linkedScreen(search: string): string | null {
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
+/** Returns the path of the page on which somebody else pays for a join. */
+export const payPath = (token: string) => `/pay/${token}`;
+
 /** Returns the path of the page where reminders to an email are stopped or allowed again. */
 export const stopRemindersPath = (token: string) => `/unsubscribe/${encodeURIComponent(token)}`;
 
@@ -101,6 +106,7 @@ export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
   { paths: /^\/upload\/[^/]+\/?$/, needsSession: false },
+  { paths: /^\/pay\/[^/]+\/?$/i, needsSession: false },
   { paths: /^\/pass\/?$/, needsSession: false },
   { paths: /^\/unsubscribe\/[^/]+\/?$/i, needsSession: false },
   { paths: /^\/verify(\/[^/]+)?\/?$/i, needsSession: false },

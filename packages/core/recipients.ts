@@ -10,7 +10,7 @@ export interface KnownEmails {
   /** The two properties of the contact. */
   personal: string | null;
   contact: string | null;
-  /** The addresses of Stripe's receipts, the oldest first. */
+  /** The addresses of Stripe's receipts, the oldest first; not those of payments by a pay link, which are the payer's. */
   receipts: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import type { LetterKind } from '#core/letterKinds.ts';
-import { letterKinds } from '#core/letterKinds.ts';
+import { isToPayer, letterKinds } from '#core/letterKinds.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { compose, type Writing } from '../../apps/server/letters/compose.ts';
 import { readLetterTexts } from '../../apps/server/letters/readTexts.ts';
@@ -53,6 +53,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     card: { brand: 'Visa', last4: '4242' },
     succeededAt: new Date(sampleNow.getTime() - 60_000).toISOString(),
   };
+  const isRefund = kind === 'refund' || kind === 'payer-refund';
   const bought = kind === 'upgrade' ? upgradeLines : kind === 'second-payment' ? [membership] : lines;
   return {
     id: sessionUuid,
@@ -69,10 +70,11 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     isProven: false,
     processingFeeCents: null,
     firstName: 'Jordan',
+    lastName: 'Rivera',
     paidAt: new Date(sampleNow.getTime() - paidAgo(kind)),
     memberNumber: '7K3M9QXR',
     isMember: true,
-    held: kind === 'refund' ? [] : [{ type: 'membership', name: membership.name }],
+    held: isRefund ? [] : [{ type: 'membership', name: membership.name }],
     hasProof: false,
     isRejectedFinally: false,
     hasEnded: false,
@@ -82,19 +84,20 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
       ...paid,
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),
       lines: bought,
-      isHeld: kind !== 'refund',
-      isRefunded: kind === 'refund',
-      goesBack: kind !== 'refund',
+      byPayLink: isToPayer(kind),
+      payerName: isToPayer(kind) ? 'Alex Rivera' : null,
+      isHeld: !isRefund,
+      isRefunded: isRefund,
+      goesBack: !isRefund,
     },
-    refund:
-      kind === 'refund'
-        ? {
-            status: 'succeeded',
-            reason: 'ineligible',
-            amountCents: 9000,
-            lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
-          }
-        : null,
+    refund: isRefund
+      ? {
+          status: 'succeeded',
+          reason: 'ineligible',
+          amountCents: 9000,
+          lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
+        }
+      : null,
     review: kind === 'proof-accepted' ? 'accepted' : kind === 'proof-rejected' ? 'rejected' : null,
     ...change,
   };

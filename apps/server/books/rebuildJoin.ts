@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
-import { correctedEmail, identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
+import {
+  correctedEmail,
+  identityOfMetadata,
+  linesOfMetadata,
+  payerOfMetadata,
+  promisedOfMetadata,
+} from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
@@ -70,7 +76,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   await transaction(deps, async (trx) => {
     if (!has_session) {
       const { origin, programme, contactId, school, firstName, lastName } = identity!;
-      const email = correctedEmail(intent.metadata) ?? intent.receiptEmail;
+      const email = joinerEmailOf(intent);
       const details = {
         ...noDetails,
         firstName: firstName ?? '',
@@ -119,16 +125,17 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   return true;
 }
 
+/** Returns the joiner's email according to an intent; null if it does not say. The receipt of a payment by a pay link is the payer's. */
+function joinerEmailOf({ metadata, receiptEmail }: Intent): string | null {
+  return correctedEmail(metadata) ?? (payerOfMetadata(metadata) === null ? receiptEmail : null);
+}
+
 /**
  * Sets the email of an unpaid join to the email with which it was paid. The joiner may have corrected the email after the backup.
  * With the old email, letters would go to another person, and the join might be written into that person's contact.
  */
-async function takeEmail(
-  { database }: Deps,
-  { receiptEmail: atPayment, metadata }: Intent,
-  uuid: string,
-): Promise<void> {
-  const paid = correctedEmail(metadata) ?? atPayment;
+async function takeEmail({ database }: Deps, intent: Intent, uuid: string): Promise<void> {
+  const paid = joinerEmailOf(intent);
   const join = await database
     .selectFrom('join_session')
     .select(sql<string | null>`details ->> 'personalEmail'`.as('email'))

@@ -82,7 +82,7 @@ export function personAnswer(
 }
 
 function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]): Payment {
-  const { id, kind, status, cents, paidAt, card, standing, memberNumber } = payment;
+  const { id, kind, status, cents, paidAt, card, payer, standing, memberNumber } = payment;
   return {
     intent: id,
     kind,
@@ -91,6 +91,7 @@ function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]
     refundedCents: payment.refunds.filter(counts).reduce((sum, refund) => sum + refund.cents, 0),
     paidAt: isoOf(paidAt),
     card,
+    payer,
     standing,
     memberNumber: memberNumber && displayMemberNumber(memberNumber),
     lines: payment.lines.map(({ productId, type, name, priceCents, refundedCents }) => ({

@@ -31,6 +31,8 @@ export interface FoundJoin {
     /** In ISO 8601; null if it did not succeed. */
     paidAt: string | null;
     card: { brand: string; last4: string } | null;
+    /** Who paid by a pay link; null if the joiner paid. */
+    payer: { name: string | null; email: string | null } | null;
     standing: MembershipStanding | null;
     memberNumber: string | null;
     lines: (OrderLine & { refundedCents: number })[];
@@ -117,6 +119,7 @@ export async function readJoins(
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
           'refundedCents', refunded_cents, 'paidAt', succeeded_at,
           'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
+          'payer', case when by_pay_link then json_build_object('name', payer_name, 'email', receipt_email) end,
           'refunds', coalesce((select json_agg(json_build_object('uuid', refund.uuid, 'isElsewhere', reason = 'dashboard' and refund.status not in ('failed', 'canceled') and payment.status = 'succeeded', 'cents', refund.amount_cents, 'reason', reason, 'isDispute', is_dispute,
             'status', refund.status, 'refusal', refusal, 'at', refund.created_at) order by refund.created_at)
             from refund where refund.intent_id = payment.intent_id), '[]'), 'standing', (select standing from membership where payment_intent = intent_id),

@@ -19,9 +19,11 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
     refunded_cents: number;
     card_brand: string | null;
     card_last4: string | null;
+    by_pay_link: boolean;
+    payer_name: string | null;
   }>`
     select ${shortName} as name,
-      intent_id, succeeded_at, items, payment.amount_cents, refunded_cents, card_brand, card_last4
+      intent_id, succeeded_at, items, payment.amount_cents, refunded_cents, card_brand, card_last4, by_pay_link, payer_name
     from payment
       join order_snapshot snapshot using (session_uuid, kind, revision)
       join join_session session on session.uuid = session_uuid
@@ -36,7 +38,11 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
       lines: row.items.map(({ name, priceCents }) => ({ name, amount: priceCents })),
       amount: row.amount_cents,
       refunded: row.refunded_cents,
-      card: row.card_last4 ? { brand: row.card_brand ?? 'Card', last4: row.card_last4 } : null,
+      card:
+        row.card_last4 && !row.by_pay_link
+          ? { brand: row.card_brand ?? 'Card', last4: row.card_last4 }
+          : null,
+      paidBy: row.by_pay_link ? (row.payer_name ?? '') : null,
     })),
   };
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cleanText } from '#core/cleanText.ts';
+import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
+import { isToPayer } from '#core/letterKinds.ts';
 import { nameForLetter } from '#core/letterName.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice, shortPrice } from '#core/money.ts';
@@ -110,10 +112,16 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
   const due = paidAt === null ? null : proofDueAt(paidAt);
   const daysLeft = due === null ? 0 : Math.ceil((due.getTime() - now.getTime()) / 86_400_000);
   const isFinal = data.isFinal === true;
-  const card = payment?.card ? `${payment.card.brand} ending ${payment.card.last4}` : undefined;
+  const toPayer = isToPayer(letter.kind);
+  // The card of somebody else is theirs alone to see.
+  const shownCard = toPayer || !payment?.byPayLink ? payment?.card : null;
+  const card = shownCard ? `${shownCard.brand} ending ${shownCard.last4}` : undefined;
+  const payer = payment?.byPayLink
+    ? (nameForLetter(payment.payerName ?? '') ?? 'the person who paid for you')
+    : null;
   const page = (screen?: LinkedScreen) =>
     sessionUuid === null ? undefined : passes.address(sessionUuid, screen);
-  const firstName = nameForLetter(letter.firstName ?? '');
+  const firstName = nameForLetter((toPayer ? payment?.payerName : letter.firstName) ?? '');
   const texts: LetterValues['texts'] = {
     greeting: firstName === null ? 'Hello,' : `Dear ${firstName},`,
     society: society.society.name,
@@ -140,6 +148,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     amount: refund ? displayPrice(refund.amountCents) : payment && displayPrice(payment.amountCents),
     date: paidOn,
     card,
+    joiner: joinerOf(letter),
+    returnedTo: payer === null ? 'your card' : `the card of ${payer}`,
     memberNumber: letter.memberNumber && displayMemberNumber(letter.memberNumber),
     daysLeft: daysLeft > 0 ? `${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}` : null,
     dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
@@ -163,7 +173,14 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
       refundsPage: society.society.links.refunds,
     }),
     tables: definedOf({
-      receipt: payment ? receiptTable(payment, letter.kind === 'second-payment', paidOn, card) : undefined,
+      receipt: payment
+        ? receiptTable(
+            payment,
+            letter.kind === 'second-payment',
+            paidOn,
+            toPayer || payer === null ? card && `with ${card}` : `by ${payer}`,
+          )
+        : undefined,
       refundReceipt: refund ? refundTable(refund, payment, card) : undefined,
     }),
   };
@@ -177,6 +194,12 @@ function definedOf<Name extends string, Value>(
   >;
 }
 
+/** Returns whom a payer has paid for. What a joiner typed as their name must not be a message. */
+function joinerOf({ firstName, lastName }: Letter): string {
+  const first = nameForLetter(firstName ?? '');
+  return (first && firstNameAndInitial(first, lastName)) ?? 'the person who sent you the link';
+}
+
 function reasonOf({ reason, isFinal }: RejectionData, letter: Pick<Letter, 'isReturned'>): string {
   return isFinal ? finalRejection(letter) : rejectionReasons[reason];
 }
@@ -185,14 +208,15 @@ function receiptTable(
   { intentId, amountCents, lines }: NonNullable<Letter['payment']>,
   goesBack: boolean,
   paidOn: string | null | undefined,
-  card: string | undefined,
+  /** "with Visa ending 4242", or "by" whom. */
+  how: string | undefined,
 ): AmountTable {
   const paid = paidOn ? `Paid on ${paidOn}` : 'Paid';
   return {
     // A restore may have lost the order.
     lines: lines.length > 0 ? linesOf(lines) : [{ name: 'Your payment', amount: displayPrice(amountCents) }],
     total: { name: goesBack ? 'Goes back' : 'Total paid', amount: displayPrice(amountCents) },
-    notes: [`${paid}${card ? ` with ${card}` : ''}`, `Reference: ${intentId}`],
+    notes: [`${paid}${how ? ` ${how}` : ''}`, `Reference: ${intentId}`],
   };
 }
 

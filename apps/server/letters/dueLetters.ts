@@ -48,6 +48,7 @@ const lateLetters: readonly LetterKind[] = [
   'certificate',
   'portal',
   'second-payment',
+  'payer-receipt',
 ];
 
 /**
@@ -107,7 +108,8 @@ export async function dueLetters(
 
 /**
  * Makes due the letter that tells a payer of a payment that bought nothing and is refunded in full. If the letter was withdrawn
- * before, it becomes due again. If it was sent before, it is not sent a second time.
+ * before, it becomes due again. If it was sent before, it is not sent a second time. Whoever paid by a pay link was told on their page,
+ * and gets a letter when the money is back.
  */
 export async function dueSecondPayment(
   trx: Kysely<Tables>,
@@ -115,6 +117,11 @@ export async function dueSecondPayment(
   sessionUuid: string,
   intentId: string,
 ): Promise<void> {
-  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid, occasion: intentId }]);
+  const isOfJoiner = sql<boolean>`not exists (select from payment where intent_id = ${intentId} and by_pay_link)`;
+  await insertLetters(
+    deps,
+    [{ kind: 'second-payment', sessionUuid, occasion: intentId }],
+    isOfJoiner,
+  ).execute(trx);
   await dueAgain(trx, sessionUuid, intentId);
 }

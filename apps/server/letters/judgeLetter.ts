@@ -78,7 +78,7 @@ async function readLeftJoin(
         from join_session other where other.uuid <> session.uuid and other.details is not null
           and lower(other.details ->> 'personalEmail') = ${email}
         union select ${isProven('payer')}, true, false from payment join join_session payer on payer.uuid = session_uuid
-        where lower(receipt_email) = ${email} and succeeded_at is not null) as other) as others,
+        where lower(receipt_email) = ${email} and succeeded_at is not null and not by_pay_link) as other) as others,
       exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
       (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})
         and lower(email) = ${email} and sent_at > now() - make_interval(days => ${MOST_REMINDERS_DAYS})) as "sentLately"

@@ -12,6 +12,8 @@ export interface Sold {
   type: 'membership' | 'membership_upgrade';
   programme: string;
   isSelfNomination: boolean;
+  /** The email of whoever paid by a pay link; null if the joiner paid. */
+  payerEmail: string | null;
 }
 
 /**
@@ -20,13 +22,16 @@ export interface Sold {
  */
 export function lettersOfSale(
   { letters, programme: programmeOf }: Pick<Society, 'letters' | 'programme'>,
-  { sessionUuid, intentId, type, programme, isSelfNomination }: Sold,
+  { sessionUuid, intentId, type, programme, isSelfNomination, payerEmail }: Sold,
 ): DueLetter[] {
   const about = { sessionUuid, occasion: intentId };
-  if (type === 'membership_upgrade') return [{ kind: 'upgrade', ...about }];
+  const receipt: DueLetter[] =
+    payerEmail === null ? [] : [{ kind: 'payer-receipt', ...about, email: payerEmail }];
+  if (type === 'membership_upgrade') return [{ kind: 'upgrade', ...about }, ...receipt];
   const owesProof = isSelfNomination || programmeOf(programme).transcriptRequired;
   return [
     { kind: 'confirmation', ...about },
+    ...receipt,
     { kind: 'certificate', ...about, afterHours: 24 * letters.certificateAfterDays },
     { kind: 'portal', ...about, afterHours: 24 * letters.portalAfterDays },
     ...(owesProof ? PROOF_ASKED_DAYS_LEFT : []).map((days) => ({

@@ -21,7 +21,7 @@ import {
   joinHolds,
   membershipFee,
 } from '../session/members.ts';
-import { firstName, knownEmails } from '../session/person.ts';
+import { firstName, knownEmails, lastName } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 import type { Deps } from './deps.ts';
 import type { DueLetter } from './dueLetters.ts';
@@ -46,7 +46,9 @@ export interface Letter {
   isSelfNomination: boolean;
   /** Whether somebody has proven to be the joiner, by a link that was mailed to them. */
   isProven: boolean;
+  /** The joiner's first and last name. */
   firstName: string | null;
+  lastName: string | null;
   paidAt: Date | null;
   /**
    * The processing fee (cents) with which the membership was sold: the join's membership or, for an upgrade by link, the
@@ -78,6 +80,9 @@ export interface Letter {
     succeededAt: string | null;
     card: { brand: string; last4: string } | null;
     lines: OrderLine[];
+    /** Whether somebody else paid, by a pay link, and their name; null if it is unknown, or the joiner paid. */
+    byPayLink: boolean;
+    payerName: string | null;
     /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
     /** Whether the membership or upgrade that this payment bought has ended by a refund. */
@@ -171,7 +176,7 @@ const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     letter.email, case when session.uuid is not null then ${knownEmails} end as known, coalesce(session.origin = 'checkout', false) as "isByCheckoutLink",
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination", session.proven_at is not null as "isProven",
-    ${firstName} as "firstName", session.paid_at as "paidAt",
+    ${firstName} as "firstName", ${lastName} as "lastName", session.paid_at as "paidAt",
     ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
     (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (
         select line ->> 'name' from payment paid join order_snapshot using (session_uuid, kind, revision), jsonb_array_elements(items) as line
@@ -188,7 +193,7 @@ const readLetters = sql`
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
-      'lines', coalesce(snapshot.items, '[]'),
+      'lines', coalesce(snapshot.items, '[]'), 'byPayLink', by_pay_link, 'payerName', payer_name,
       'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held),
       'isRefunded', exists (select from membership where payment_intent = payment.intent_id and standing = 'refunded'),
       'goesBack', ${goesBack}) end as payment,
@@ -198,7 +203,7 @@ const readLetters = sql`
   from letter
     left join join_session session on session.uuid = letter.session_uuid
     left join person on person.id = session.person_id
-    left join refund on refund.uuid = case when letter.kind = 'refund' then subject::uuid
+    left join refund on refund.uuid = case when letter.kind in ('refund', 'payer-refund') then subject::uuid
       when letter.kind = 'proof-rejected' and data -> 'isFinal' = 'true' then (
         select uuid from refund as kept where reason = 'ineligible' and status not in ('failed', 'canceled')
           and intent_id = (select payment_intent from ${baseMembership} as base) order by created_at desc limit 1) end
@@ -217,6 +222,7 @@ export function holds(letter: Letter, now: Date): boolean {
   switch (kind) {
     case 'confirmation':
     case 'upgrade':
+    case 'payer-receipt':
       return payment?.status === 'succeeded' && payment.isHeld;
     case 'certificate':
     case 'portal':
@@ -241,11 +247,14 @@ export function holds(letter: Letter, now: Date): boolean {
         ? letter.isRejectedFinally
         : !letter.isRejectedFinally && !letter.hasProof && !letter.hasEnded;
     case 'refund':
+    case 'payer-refund':
       return refund?.status === 'succeeded';
     case 'second-payment':
       return payment?.status === 'duplicate' && payment.goesBack;
     case 'payment-failed':
       return letter.state !== 'paid' && payment?.status !== 'succeeded' && !letter.isPayerMember;
+    case 'payer-failed':
+      return payment?.status !== 'succeeded';
     case 'link':
     case 'email-changed':
       return true;

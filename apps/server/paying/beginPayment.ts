@@ -20,7 +20,7 @@ import { refusalFor } from '../session/standing.ts';
 import { reopenFrozen, stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import type { Deps } from './deps.ts';
-import { readOrder, totalChanged } from './readOrder.ts';
+import { beingPaid, readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
@@ -33,7 +33,7 @@ const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 const perhapsPaid = (first: Purchase) =>
   `A membership for the same name and email ${first === 'paying' ? 'is being' : 'has already been'} paid for in this browser. Is this one for somebody else?`;
-const AGREE_FIRST = 'You must agree to the policies.';
+export const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
  * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 if the order now
@@ -49,12 +49,14 @@ export async function beginPayment(
   const order = await readOrder(deps, uuid, asked.holding);
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   if (order.revision !== revision) throw totalChanged(order.totalCents);
-  if (!order.open) throw new Refusal(409, FORM_EXPIRED);
+  if (order.open?.byPayLink && order.state === 'paying') throw beingPaid();
+  if (!order.open || order.open.byPayLink) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const guardianConsent = guardianConsentOf(deps.society, order.identity.programme);
   const { refusal, beside } = await readPerson(deps, uuid, asked);
   const isHeldBack = refusal !== null || beside !== null;
-  const session = await freeze(deps, uuid, { ...asked, guardianConsent, isHeldBack });
+  const { intentId } = order.open;
+  const session = await freeze(deps, uuid, { ...asked, intentId, guardianConsent, isHeldBack });
   if (!session) throw await refusalFor(deps, 'beginPayment', uuid, { holding: asked.holding });
   if (refusal) throw refusedSale(refusal);
   const errors = {
@@ -69,10 +71,14 @@ export async function beginPayment(
 }
 
 /**
- * `guardianConsent` is the sentence that asks for a guardian's consent; null if the programme does not ask. With `isHeldBack`
- * nothing is frozen.
+ * `intentId`: the intent that is to be paid. `guardianConsent` is the sentence that asks for a guardian's consent; null if the programme
+ * does not ask. With `isHeldBack` nothing is frozen.
  */
-type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | null; isHeldBack: boolean };
+type Asked = Pick<ParsedBody<'beginPayment'>, 'revision' | 'agreeToPolicies' | 'hasGuardianConsent'> & {
+  intentId: string;
+  guardianConsent: string | null;
+  isHeldBack: boolean;
+};
 
 interface Frozen {
   has_agreed: boolean;
@@ -130,11 +136,12 @@ async function readPerson(
 }
 
 /**
- * Freezes the order. Returns undefined if the session's state does not allow paying. Throws 409 if the same contact is paying in
+ * Freezes the order. Returns undefined if the session's state does not allow paying. Freezes nothing if the intent has been cancelled
+ * since, as by somebody who pays by the join's pay link. Throws 409 if the same contact is paying in
  * another join: once, or while the bank is deciding there. After that the order of the other join is open again. Its payment is
  * not cancelled, or a stranger with the contact's code could cancel it; if both are paid, the second one goes back.
  */
-async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
+export async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);
   } catch (error) {
@@ -163,7 +170,7 @@ function mayGiveWay(uuid: string): RawBuilder<boolean> {
 async function tryToFreeze(
   deps: Deps,
   uuid: string,
-  { revision, agreeToPolicies, hasGuardianConsent, guardianConsent, isHeldBack }: Asked,
+  { revision, intentId, agreeToPolicies, hasGuardianConsent, guardianConsent, isHeldBack }: Asked,
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
@@ -174,6 +181,7 @@ async function tryToFreeze(
       update join_session set ${transitions.freeze}, has_agreed_to_policies = true, ${keepGuardianConsent(guardianConsent)}
       from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null
         and has_agreed and has_guardian_consent and not ${isHeldBack}
+        and exists (select from payment where intent_id = ${intentId} and status = 'open')
       returning join_session.uuid
     )
     select has_agreed, has_guardian_consent, exists (select from frozen) as frozen from session`.execute(

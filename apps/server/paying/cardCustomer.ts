@@ -18,7 +18,10 @@ export interface SavedCard {
   name: string | null;
 }
 
-/** Reads the payer, the number of failed calls to Stripe, and the seconds for which the join must not try another card. */
+/**
+ * Reads the payer, the number of failed calls to Stripe, and the seconds for which the join must not try another card. The card of
+ * somebody who paid by a pay link is left out: it is never charged again.
+ */
 export async function readPayer(
   deps: Deps,
   uuid: string,
@@ -33,7 +36,7 @@ export async function readPayer(
     failures: number;
     pause: number;
   }>`
-    select customer_id, payment_method_id, saves_card, ${knownEmails} as known,
+    select customer_id, case when not by_pay_link then payment_method_id end as payment_method_id, saves_card, ${knownEmails} as known,
       ${shortName} as name,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join person on person.id = session.person_id

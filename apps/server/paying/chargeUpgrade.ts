@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import { type Holding, mayChargeCard } from '#core/holding.ts';
+import { type Holding, mayBuyUpgrade } from '#core/holding.ts';
 import { lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
 import { screens } from '#core/navigation.ts';
 import type { OrderLine } from '#core/orderLine.ts';
@@ -57,7 +57,7 @@ interface Charges {
 /**
  * Sells the upgrade while the member is present, at the shown price (`amount`, cents).
  * - Charges the card that paid for the membership. With `charge: false` another card is used: the page confirms the payment with
- *   the returned client secret.
+ *   the returned client secret. So it is always if somebody else paid for the join.
  * - Only one intent is open at a time, and it can be paid only once. The upgrade is therefore sold once, however many tabs press
  *   the button and wherever a process dies.
  * - A repeated call continues with the open intent. If the offer has changed, or the open intent cannot charge the saved card,
@@ -66,12 +66,19 @@ interface Charges {
 export async function chargeUpgrade(
   deps: Deps,
   uuid: string,
-  { paymentIntent, charge, amount, holding }: ParsedBody<'createUpgradeCharge'> & { holding: Holding },
+  {
+    paymentIntent,
+    charge: asksToCharge,
+    amount,
+    holding,
+  }: ParsedBody<'createUpgradeCharge'> & { holding: Holding },
 ): Promise<Answer> {
   if (paymentIntent === '') throw new Refusal(400, NO_PAYMENT_INTENT);
   const standing = await standingFor(deps, 'upgrade', uuid, holding);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
-  if (!mayChargeCard(holding, standing)) throw new Refusal(403, OTHER_BROWSER);
+  if (!mayBuyUpgrade(holding, standing)) throw new Refusal(403, OTHER_BROWSER);
+  const { byPayLink } = standing;
+  const charge = asksToCharge && !byPayLink;
   const charges = await readCharges(deps, uuid);
   if (charges.isBought) return { status: 'succeeded' };
 
@@ -85,14 +92,14 @@ export async function chargeUpgrade(
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
-  if (!offer || !card.paymentMethodId) throw notOpen(charges, standing.goOn);
+  if (!offer || !(card.paymentMethodId || byPayLink)) throw notOpen(charges, standing.goOn);
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.priceCents!;
   const priceChanged = () => new Refusal(409, priceIsNow(offer, amountCents));
   if (amount !== null && amount !== amountCents) throw priceChanged();
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
-  if (!open || (charge && isOfNobody)) {
+  if (!byPayLink && (!open || (charge && isOfNobody))) {
     const payer = await ensureCustomer(deps, uuid, { ...card, paymentIntent, failures });
     if ('customerId' in payer) ({ customerId } = payer);
     else if (charge) return { status: 'failed', message: payer.declined };
@@ -120,7 +127,7 @@ export async function chargeUpgrade(
   if (!charge) return { status: 'requires_payment_method', clientSecret };
   const isAsked = intent?.status === 'requires_action' && intent.paymentMethodId === card.paymentMethodId;
   if (isAsked && intent.id === open.intentId) return { status: 'requires_action', clientSecret };
-  return chargeSavedCard(deps, uuid, open, card.paymentMethodId);
+  return chargeSavedCard(deps, uuid, open, card.paymentMethodId!);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
+import { payerOfMetadata } from '#core/intentText.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
 import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
@@ -361,6 +362,7 @@ async function writeWanted(
     type: bought.type,
     programme: session.programme,
     isSelfNomination: session.origin === 'self_nomination',
+    payerEmail: payerOfMetadata(intent.metadata) === null ? null : intent.receiptEmail,
   });
   const member = isHereAgain
     ? sql`update membership set standing = ${standing}, person_id = ${session.person_id} where payment_intent = ${intent.id}`

@@ -9,7 +9,8 @@ import { stateAllows } from '../session/states.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
 import type { Deps } from './deps.ts';
 import { openIntent } from './openIntent.ts';
-import { type Order, readOrder, totalChanged } from './readOrder.ts';
+import { beingPaid, type Order, readOrder, totalChanged } from './readOrder.ts';
+import { settlePaying } from './settlePaying.ts';
 
 /**
  * CHANGE_PATIENCE_MS: how long (ms) an update of the intent may run before it is given up. LOOK_MS: how long (ms) a caller that
@@ -35,6 +36,13 @@ export async function createPaymentIntent(
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
     const email = providerEmail([...order.emails, given.billingEmail]);
     const { open, change } = order;
+    if (open?.byPayLink) {
+      if (order.state === 'paying' && (await settlePaying(deps, uuid, 'change')) === 'paying')
+        throw beingPaid();
+      // Whoever wanted to pay has left, or their card was declined. If they try again, they get another intent.
+      if (order.state !== 'paying') await replace(deps, uuid, open.intentId, change?.mark ?? null);
+      continue;
+    }
     const isPromisedAnew = (!open || order.state !== 'paying') && (await keepSnapshot(deps, uuid, order));
     const isReady =
       !isPromisedAnew &&
@@ -69,7 +77,7 @@ export async function createPaymentIntent(
  * updated, to those that Checkout shows now, unless a payment has begun. Returns whether anything was written: if so, the caller
  * must update the intent's metadata.
  */
-async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
+export async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));
   const { numInsertedOrUpdatedRows } = await deps.database
     .insertInto('order_snapshot')

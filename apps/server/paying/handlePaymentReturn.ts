@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 
-const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
+export const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
  * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser` is
@@ -27,7 +27,7 @@ export async function handlePaymentReturn(
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
   // An erased join has an empty client secret, which must not match an empty secret from the caller.
-  if (!payment?.client_secret || !isSame(payment.client_secret, paymentIntentClientSecret))
+  if (!payment?.client_secret || !isSameSecret(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
   const status =
     recordedEnd(payment.status) ??
@@ -42,7 +42,8 @@ export async function handlePaymentReturn(
   };
 }
 
-function isSame(a: string, b: string): boolean {
+/** Compares two client secrets in constant time. */
+export function isSameSecret(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -1,17 +1,30 @@
-import { identityMetadata, lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
+import {
+  identityMetadata,
+  lineMetadata,
+  orderDescription,
+  payerMetadata,
+  promisedMetadata,
+} from '#core/intentText.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import { promised } from '../session/promised.ts';
 import type { Deps } from './deps.ts';
 import type { Order } from './readOrder.ts';
 
 /**
  * Returns the parameters of a payment intent for an order: the amount, the metadata from which a lost order can be made again,
- * the receipt's email, and whether the card is saved.
+ * the receipt's email, and whether the card is saved. `payerName`: who pays by a pay link; their card is not saved.
  */
-export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
+export function intentRequest(
+  deps: Deps,
+  uuid: string,
+  order: Order,
+  email: string | null,
+  payerName: string | null = null,
+) {
   return {
     amountCents: order.totalCents,
     receiptEmail: email,
-    saveCard: order.saveCard,
+    saveCard: order.saveCard && payerName === null,
     description: orderDescription(deps.society.society.name, order.lines),
     metadata: {
       app: 'induct',
@@ -20,6 +33,7 @@ export function intentRequest(deps: Deps, uuid: string, order: Order, email: str
       kind: 'join',
       revision: String(order.revision),
       ...identityMetadata(order.identity),
+      ...(payerName !== null && payerMetadata(payerName, providerEmail(order.emails))),
       ...lineMetadata(order.lines),
       ...promisedMetadata(order.lines, promised(deps.society, order.identity.programme, order.lines)),
     },

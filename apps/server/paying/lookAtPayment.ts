@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { payerOfMetadata } from '#core/intentText.ts';
 import { type DueLetter, insertLetters } from '../letters/dueLetters.ts';
 import type { FailedData } from '../letters/takeLetter.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
@@ -91,14 +92,18 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
  */
 async function recordSeen(
   deps: Deps,
-  { id, status, amountCents, metadata }: Intent,
+  { id, status, amountCents, metadata, receiptEmail }: Intent,
   lookedAt: string,
 ): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';
   const sessionUuid = metadata.session;
   const data = { amountCents } satisfies FailedData;
+  const letter =
+    payerOfMetadata(metadata) !== null && receiptEmail !== null
+      ? { kind: 'payer-failed' as const, email: receiptEmail }
+      : { kind: 'payment-failed' as const };
   const letters: DueLetter[] =
-    cameToNothing && sessionUuid ? [{ kind: 'payment-failed', sessionUuid, occasion: id, data }] : [];
+    cameToNothing && sessionUuid ? [{ ...letter, sessionUuid, occasion: id, data }] : [];
   const wasProcessing = sql<boolean>`exists (select from before where kind = 'join' and seen_status = 'processing')`;
   await sql`
     with before as (

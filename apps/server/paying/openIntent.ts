@@ -19,25 +19,30 @@ import { type Order, totalChanged } from './readOrder.ts';
  *   another.
  * - Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed call did create an
  *   intent, that intent is cancelled when its event is handled (catchUp.ts).
+ *
+ * `payer`: who pays by a pay link, and the guardian consent sentence to which they agreed; null if the joiner pays.
  */
 export async function openIntent(
   deps: Deps,
   uuid: string,
   order: Order,
   email: string | null,
+  payer: { name: string; consent: string | null } | null = null,
 ): Promise<Intent> {
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
-  const asked = intentRequest(deps, uuid, order, email);
+  const asked = intentRequest(deps, uuid, order, email, payer?.name ?? null);
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const key = `${deps.environment}-${uuid}-join-${attempt}-${order.providerFailures}-${digest.slice(0, 16)}`;
   const intent = await countingFailures(deps, uuid, order.providerFailures, () =>
     deps.payments.createIntent({ ...asked, customerId: null, idempotencyKey: key }),
   );
   const { rows: inserted } = await sql`
-    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email, saves_card)
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email, saves_card,
+      by_pay_link, payer_name, payer_consent, payer_consent_at)
     select ${intent.id}, uuid, 'join', ${attempt}::int, 'open', ${intent.clientSecret}, '', ${order.totalCents}::int, ${order.revision}::int,
-      ${email}, ${order.saveCard}::boolean
+      ${email}, ${asked.saveCard}::boolean, ${payer !== null}::boolean, ${payer?.name ?? null}::text, ${payer?.consent ?? null}::text,
+      case when ${payer?.consent ?? null}::text is not null then now() end
     from join_session where uuid = ${uuid} and erased_at is null for key share
     on conflict do nothing returning intent_id`.execute(deps.database);
   if (inserted.length > 0) return intent;

@@ -1,4 +1,5 @@
 import { type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
+import { payerOfMetadata } from '#core/intentText.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
@@ -43,6 +44,7 @@ export function insertSuccess(
  * join and kind.
  */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
+  const payerName = payerOfMetadata(intent.metadata);
   return {
     intent_id: intent.id,
     session_uuid: uuid,
@@ -52,6 +54,9 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
     customer_id: intent.customerId ?? '',
     amount_cents: intent.amountCents,
     revision,
+    by_pay_link: payerName !== null,
+    payer_name: payerName,
+    ...(payerName !== null && { receipt_email: intent.receiptEmail }),
   };
 }
 

@@ -5,6 +5,7 @@ import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
+import { BEING_PAID } from '#core/payLink.ts';
 import { type Holdings, orderRefusal } from '#core/people.ts';
 import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -51,6 +52,9 @@ export interface Order {
     amountCents: number;
     email: string | null;
     savesCard: boolean | null;
+    /** Whether it was opened by a pay link. */
+    byPayLink: boolean;
+    payerName: string | null;
   } | null;
 }
 
@@ -62,8 +66,14 @@ export function totalChanged(totalCents: number): Refusal {
   );
 }
 
-/** Reads the order and the open intent of a session that may be paid. Throws if there is nothing to pay. */
-export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
+/** Returns the refusal (409) for a joiner while somebody pays by their pay link. */
+export const beingPaid = () => new Refusal(409, BEING_PAID, { code: 'being_paid' });
+
+/**
+ * Reads the order and the open intent of a session that may be paid. Throws if there is nothing to pay. `holding` is null for somebody
+ * who pays by a pay link.
+ */
+export async function readOrder(deps: Deps, uuid: string, holding: Holding | null): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<
     JoinAccess & {
@@ -93,7 +103,8 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
         case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
       provider_failures, ${joinerHoldings('session')} as holdings,
-      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
+      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card,
+          'byPayLink', by_pay_link, 'payerName', payer_name)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join person on person.id = session.person_id
     where session.uuid = ${uuid}`.execute(deps.database);
@@ -109,7 +120,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     totalCents: totalDueTodayCents,
     saveCard:
       !row.holdings.holdsUpgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
-    emails: seesJoiner(holding, row) ? joinerEmails(row.known) : [],
+    emails: holding === null || seesJoiner(holding, row) ? joinerEmails(row.known) : [],
     identity: row.identity,
     attempts: row.attempts,
     providerFailures: row.provider_failures,

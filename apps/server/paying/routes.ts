@@ -9,6 +9,8 @@ import { chargeUpgrade } from './chargeUpgrade.ts';
 import { createPaymentIntent } from './createPaymentIntent.ts';
 import type { Deps } from './deps.ts';
 import { handlePaymentReturn } from './handlePaymentReturn.ts';
+import { createPayLink, endPayLink, readPayLink } from './payLinks.ts';
+import { beginPayPage, readPayPage, reportPayPage } from './payPage.ts';
 import { settlePaying } from './settlePaying.ts';
 import { skipUpgrade } from './skipUpgrade.ts';
 import { upgradeDetails } from './upgradeDetails.ts';
@@ -42,6 +44,21 @@ export function payingRoutes(app: FastifyInstance, deps: Deps): void {
     }
     return { data };
   });
+  serve(app, deps, 'createPayLink', async ({ params, body, holding }) => ({
+    data: await createPayLink(deps, params.uuid, { ...body, holding }),
+  }));
+  serve(app, deps, 'endPayLink', async ({ params, holding }) => {
+    await endPayLink(deps, params.uuid, holding);
+    return { data: {} };
+  });
+  serve(app, deps, 'getPayLink', async ({ params, holding }) => ({
+    data: await readPayLink(deps, params.uuid, holding),
+  }));
+  serve(app, deps, 'getPayPage', async ({ params }) => ({ data: await readPayPage(deps, params.token) }));
+  serve(app, deps, 'beginPayPage', async ({ params, body }) => ({
+    data: await beginPayPage(deps, params.token, body),
+  }));
+  serve(app, deps, 'reportPayPage', async ({ body }) => ({ data: await reportPayPage(deps, body) }));
   serve(app, deps, 'getUpgradeDetails', async ({ params, holding }) => ({
     data: await upgradeDetails(deps, params.uuid, holding),
   }));

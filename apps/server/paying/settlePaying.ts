@@ -13,6 +13,11 @@ import { isBefore } from './stripeClock.ts';
 
 /** For this many seconds after Buy Now, a payment is taken to be under way: the page may be about to confirm it. */
 export const UNDER_WAY_SECONDS = 15;
+/**
+ * The same where a payment is somebody else's than the caller's: of the joiner and of who pays by their pay link, neither sees whether
+ * the other is at the bank.
+ */
+const OTHERS_UNDER_WAY_SECONDS = 120;
 
 /**
  * Asks Stripe for the status of a begun payment and updates the session: `paid` if the payment succeeded, `ordering` if it failed
@@ -23,11 +28,12 @@ export const UNDER_WAY_SECONDS = 15;
  *   card.
  * - `change`: the joiner wants to change the order. An abandoned payment is first cancelled at Stripe, so that no other tab can
  *   still finish it at the old total.
+ * - `takeOver`: somebody with the join's pay link wants to pay. An abandoned payment is cancelled, as for `change`.
  */
 export async function settlePaying(
   deps: Deps,
   uuid: string,
-  why: 'look' | 'failed' | 'change',
+  why: 'look' | 'failed' | 'change' | 'takeOver',
   failedAt?: Date,
 ): Promise<JoinSessionState | null> {
   const { rows } = await sql<{
@@ -38,8 +44,10 @@ export async function settlePaying(
     /** `paying_since` as text with microseconds, which a Date cannot hold. */
     begun: string | null;
     seconds: number;
+    by_pay_link: boolean | null;
   }>`
-    select state, intent_id, paying_since, paying_since::text as begun, extract(epoch from now() - paying_since)::float as seconds
+    select state, intent_id, paying_since, paying_since::text as begun, extract(epoch from now() - paying_since)::float as seconds,
+      by_pay_link
     from join_session left join payment on session_uuid = uuid and kind = 'join' and payment.status = 'open'
     where uuid = ${uuid}`.execute(deps.database);
   const session = rows[0];
@@ -63,7 +71,9 @@ export async function settlePaying(
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
-      if (why === 'look' || session.seconds < UNDER_WAY_SECONDS) return 'paying';
+      const isOfOther = session.by_pay_link || why === 'takeOver';
+      const underWay = isOfOther ? OTHERS_UNDER_WAY_SECONDS : UNDER_WAY_SECONDS;
+      if (why === 'look' || session.seconds < underWay) return 'paying';
       if (!(await cancelIntent(deps, session.intent_id))) {
         const end = await confirmPayment(deps, session.intent_id);
         if (end !== 'refunded') return end === 'succeeded' ? 'paid' : 'paying';

@@ -1,5 +1,5 @@
 import type { Data } from '#contract/schemas.ts';
-import { type Holding, mayChargeCard } from '#core/holding.ts';
+import { type Holding, mayBuyUpgrade } from '#core/holding.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import { shortPrice } from '#core/money.ts';
 import { standingFor } from '../session/standing.ts';
@@ -8,8 +8,8 @@ import { toWireProduct } from '../society/wire.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. Only a browser that may charge that
- * card gets an offer.
+ * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. If somebody else paid for the join,
+ * there is none. Only a browser that may buy the upgrade gets an offer.
  */
 export async function upgradeDetails(
   deps: Deps,
@@ -28,7 +28,9 @@ export async function upgradeDetails(
     .select(['card_brand', 'card_last4', 'payment_method_id', 'processing_fee_cents'])
     .where('intent_id', '=', standing.paymentIntent ?? '')
     .executeTakeFirst();
-  const offer = mayChargeCard(holding, standing) && payment?.payment_method_id ? standing.upgrade : null;
+  const { byPayLink } = standing;
+  const hasCard = byPayLink || payment?.payment_method_id;
+  const offer = mayBuyUpgrade(holding, standing) && hasCard ? standing.upgrade : null;
   const { pages, upgradeRefund, processingFeeCents } = deps.society.programme(standing.programme);
   const fee = shortPrice(payment?.processing_fee_cents ?? processingFeeCents);
   const fill = (text: string) => fillIn(text, deps.society, standing.programme, { fee });
@@ -42,9 +44,10 @@ export async function upgradeDetails(
     upgradeHeader: fill(pages.upgradeHeader),
     upgradeSubheader: fill(pages.upgradeSubheader),
     card:
-      offer && payment?.card_last4
+      offer && !byPayLink && payment?.card_last4
         ? { brand: payment.card_brand ?? 'Card', last4: payment.card_last4 }
         : null,
+    needsCard: offer !== null && byPayLink,
     refundNote: fill(upgradeRefund),
     goOn: screenAfterUpgrade(standing.owesTranscript),
   };

@@ -8,6 +8,12 @@ export function guardianConsentOf(society: Society, key: string): string | null 
   return guardianConsent === undefined ? null : fillIn(guardianConsent, society, key);
 }
 
+/** Returns the sentence that asks somebody who pays by a pay link for guardian consent; null if the programme does not ask. */
+export function payerConsentOf(society: Society, key: string): string | null {
+  const { guardianConsent, payerConsent = guardianConsent } = society.programme(key);
+  return guardianConsent === undefined ? null : fillIn(payerConsent!, society, key);
+}
+
 /**
  * SQL for the part of `update join_session set …` that stores the guardian consent sentence and the time of consent. If a
  * sentence is stored already, it is kept, so that a join is not asked again when the society changes its sentence. If `sentence`

@@ -38,4 +38,4 @@ export const personEmail = sql<
 export const knownEmails: RawBuilder<KnownEmails> = sql`json_build_object('isPaid', session.state = 'paid',
     'ofPerson', person.details ->> 'personalEmail', 'typed', session.details ->> 'personalEmail',
     'personal', person.profile ->> 'personalEmail', 'contact', person.email,
-    'receipts', array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by paid.created_at))`;
+    'receipts', array(select receipt_email from payment paid where paid.session_uuid = session.uuid and not by_pay_link order by paid.created_at))`;

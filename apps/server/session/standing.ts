@@ -13,9 +13,11 @@ import { isProof } from './proof.ts';
 export interface JoinStanding extends JoinAccess {
   programme: string;
   paymentIntent: string | null;
+  /** Whether somebody else paid, by a pay link. */
+  byPayLink: boolean;
   /**
    * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has already skipped or
-   * bought the upgrade; the time for the offer is over; the membership is not active; the card was not saved.
+   * bought the upgrade; the time for the offer is over; the membership is not active; the joiner's card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
@@ -33,8 +35,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     upgrade: string;
     upsell_product_id: number | null;
     in_window: boolean;
-    has_saved_card: boolean;
-    intent_id: string | null;
+    paid: { intentId: string; byPayLink: boolean; savesCard: boolean } | null;
     membership_id: number | null;
     has_transcript: boolean;
     has_ended: boolean;
@@ -43,8 +44,8 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
   }>`
     select state, programme, origin, upgrade, upsell_product_id,
       coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
-      (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
-      exists (select from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' and saves_card is not false) as has_saved_card,
+      (select json_build_object('intentId', intent_id, 'byPayLink', by_pay_link, 'savesCard', saves_card is not false)
+        from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as paid,
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (${isProof} or is_final)) as has_transcript,
@@ -55,7 +56,10 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
   const row = rows[0];
   if (!row) return null;
   const upgrade =
-    row.upgrade === 'open' && row.in_window && row.has_saved_card && !row.owns_upgrade
+    row.upgrade === 'open' &&
+    row.in_window &&
+    (row.paid?.savesCard || row.paid?.byPayLink) &&
+    !row.owns_upgrade
       ? upgradeOffer(deps, row.membership_id, row.upsell_product_id)
       : null;
   const isSelfNomination = row.origin === 'self_nomination';
@@ -64,7 +68,8 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     state: row.state,
     programme: row.programme,
     origin: row.origin,
-    paymentIntent: row.intent_id,
+    paymentIntent: row.paid?.intentId ?? null,
+    byPayLink: row.paid?.byPayLink ?? false,
     upgrade,
     hasTranscript: row.has_transcript,
     owesTranscript,
@@ -72,7 +77,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     isProven: row.is_proven,
     goOn: screenToGoOn({
       state: row.state,
-      paymentIntent: row.intent_id,
+      paymentIntent: row.paid?.intentId ?? null,
       upgradeOpen: upgrade !== null,
       owesTranscript,
     }),
@@ -99,14 +104,17 @@ export function accessOf(session: string): RawBuilder<JoinAccess> {
   return sql`${column('state')}, ${column('origin')}, ${column('proven_at')} is not null as "isProven"`;
 }
 
-/** Returns what was read of a join, if this browser may continue the join and its state allows the action. Throws a Refusal otherwise. */
+/**
+ * Returns what was read of a join, if this browser may continue the join and its state allows the action. Throws a Refusal otherwise.
+ * `holding` is null if the caller needs no browser, such as somebody who pays by a pay link.
+ */
 export async function admitted<Row extends JoinAccess>(
   deps: Deps,
   action: SessionAction,
-  { uuid, holding }: { uuid: string; holding: Holding },
+  { uuid, holding }: { uuid: string; holding: Holding | null },
   row: Row | null | undefined,
 ): Promise<Row> {
-  if (row && isOpenIn(holding, row) && refusal(action, row.state) === null) return row;
+  if (row && (holding === null || isOpenIn(holding, row)) && refusal(action, row.state) === null) return row;
   throw await refusalFor(deps, action, uuid, { holding });
 }
 
@@ -131,7 +139,7 @@ export async function refusalFor(
   deps: Deps,
   action: SessionAction,
   uuid: string,
-  { otherwise = CHANGED_MEANWHILE, holding }: { otherwise?: string; holding?: Holding } = {},
+  { otherwise = CHANGED_MEANWHILE, holding }: { otherwise?: string; holding?: Holding | null } = {},
 ): Promise<Refusal> {
   const standing = await readStanding(deps, uuid);
   if (!standing) return sessionNotFound();

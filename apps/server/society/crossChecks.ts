@@ -8,7 +8,10 @@ const OF_PAPERS = ['product', 'society', 'email', 'phone'];
 
 /** The placeholders that a text may have, by the text's path in the file. */
 const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
-  [/^programmes\.[^.]+\.(guardianConsent|eligibility|refund|upgradeRefund|pages)\b/, placeholders],
+  [
+    /^programmes\.[^.]+\.(guardianConsent|payerConsent|eligibility|refund|upgradeRefund|pages)\b/,
+    placeholders,
+  ],
   [/^pages\.(getStarted\.lead|questions\.\d+\.text|studentDetails\.(invited|nominated))$/, placeholders],
   [/^pages\.studentDetails\.invitedThroughSchool$/, [...placeholders, 'school']],
   [/^pages\.getStarted\.facts\.\d+\.text$/, ['price', 'refund']],

@@ -51,6 +51,8 @@ export const programme = z.strictObject({
   minors: z.boolean().default(true),
   /** The guardian consent sentence, the text of a required checkbox on Student Details. If absent, there is no checkbox. */
   guardianConsent: line.optional(),
+  /** The same for somebody who pays by a pay link. If absent, they are asked by `guardianConsent`. */
+  payerConsent: line.optional(),
   /** No join begins in a retired programme. Its entry remains for its members, and for the joins that have begun. */
   retired: z.boolean().default(false),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),

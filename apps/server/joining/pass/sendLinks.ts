@@ -91,7 +91,7 @@ async function joinsOf(
       where ${hasPart(email)} and lower(person.details ->> 'personalEmail') = ${email} and state = 'paid'
       union
       select session_uuid, receipt_email from payment
-      where lower(receipt_email) = ${email} and status = 'succeeded'
+      where lower(receipt_email) = ${email} and status = 'succeeded' and not by_pay_link
         and exists (select from join_session join person on person.id = person_id
           where uuid = session_uuid and join_session.details is null and person.details is null)
       union

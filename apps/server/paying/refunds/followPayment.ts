@@ -75,7 +75,7 @@ async function write(
       .set({ followed: followed + 1, dispute })
       .where('intent_id', '=', intentId)
       .where('followed', '=', followed)
-      .returning('status')
+      .returning(['status', 'by_pay_link', 'receipt_email'])
       .executeTakeFirst();
     if (!payment) return false;
     // Our refunds come first, so that a dashboard refund of the same amount is not mistaken for one of ours. Our refunds are
@@ -92,8 +92,12 @@ async function write(
       // If the payment bought nothing, its letter (`second-payment`) usually becomes due when we decide the refund. It becomes
       // due here if staff made the refund in the dashboard instead. Then either Stripe had refused our refund and the letter was
       // withdrawn, or a restore had lost both the refund and the letter.
-      if (payment.status === 'succeeded' || reason === 'unconfirmed')
-        await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
+      const about = { sessionUuid: session.uuid, occasion: uuid };
+      const email = payment.receipt_email;
+      if (payment.by_pay_link && email !== null)
+        await dueLetters(trx, deps, [{ kind: 'payer-refund', ...about, email }]);
+      if (payment.status === 'succeeded' || reason === 'unconfirmed' || payment.by_pay_link)
+        await dueLetters(trx, deps, [{ kind: 'refund', ...about }]);
       else if (reason === 'dashboard') await dueSecondPayment(trx, deps, session.uuid, intentId);
     }
     if (wentElsewhere) await dropDue(trx, session, intentId, payment.status === 'duplicate');

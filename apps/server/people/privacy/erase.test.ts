@@ -354,7 +354,7 @@ const nobodys: Record<string, string> = {
   person_note: 'created_at id removed_at',
   kept_apart: 'created_at',
   payment:
-    'amount_cents attempt checked_at created_at dispute followed has_unsent_goods kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
+    'amount_cents attempt by_pay_link checked_at created_at dispute followed has_unsent_goods kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
   reconciliation: 'counts finished_at id started_at',
   refund:
     'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
@@ -370,6 +370,7 @@ const nobodys: Record<string, string> = {
   staff_session: 'created_at seen_at staff_id',
   staff_notice: 'count created_at ended_at id kind last_seen_at',
   upload_link: 'created_at expires_at',
+  pay_link: 'created_at expires_at',
 };
 
 test('each column of each table is in docs/privacy.md, or known to hold nobody’s data', async () => {

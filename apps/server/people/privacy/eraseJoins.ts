@@ -65,7 +65,7 @@ export async function eraseJoins(
   const { rows: documents } = await sql<{ storage_key: string }>`
     delete from document where session_uuid = ${these} returning storage_key`.execute(trx);
   const letters = await sql`delete from letter where session_uuid = ${these}`.execute(trx);
-  for (const table of ['staff_notice', 'card_failure', 'pass', 'upload_link'])
+  for (const table of ['staff_notice', 'card_failure', 'pass', 'upload_link', 'pay_link'])
     await sql`delete from ${sql.table(table)} where session_uuid = ${these}`.execute(trx);
   await sql`delete from limit_count where key = any(${joins}::text[])`.execute(trx);
   const money = await strip(trx, kept);
@@ -161,7 +161,7 @@ async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<numb
     trx,
   );
   await sql`
-    update payment set client_secret = '', customer_id = '', receipt_email = null, payment_method_id = null,
+    update payment set client_secret = '', customer_id = '', receipt_email = null, payer_name = null, payment_method_id = null,
       card_brand = null, card_last4 = null, saves_card = null
     where session_uuid = ${these}`.execute(trx);
   await sql`

@@ -153,7 +153,7 @@ export async function forgetEmails(
     sql`delete from pass_request where lower(email) = ${these} and ${isOld}`,
     sql`delete from letter where lower(email) = ${these} and (session_uuid is null or sent_at is null) and ${isOld}`,
     sql`update letter set email = null, data = '{}' where lower(email) = ${these} and ${isOld}`,
-    sql`update payment set receipt_email = null where lower(receipt_email) = ${these} and ${isOld}`,
+    sql`update payment set receipt_email = null, payer_name = null where lower(receipt_email) = ${these} and ${isOld}`,
   ];
   let rows = 0;
   for (const statement of statements) rows += Number((await statement.execute(trx)).numAffectedRows ?? 0);

@@ -54,6 +54,7 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
+ * - a join that was paid with this email by a pay link: its payer is somebody else;
  * - a join of which only a letter was sent to this email, since the email may have been mistyped and corrected later.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
@@ -65,7 +66,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
     with typed as (
       select uuid from join_session where ${email} in (lower(details ->> 'personalEmail'), lower(details ->> 'schoolEmail'))
       union select session_uuid from payment join join_session on uuid = session_uuid
-        where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
+        where lower(receipt_email) = ${email} and not by_pay_link and (details is null or status in ('succeeded', 'duplicate'))
     ), candidates as (
       select person.id, typed.uuid, ${isTheirs} as is_now, contact_id is null or made_contact as is_their_own
       from typed join join_session using (uuid) join person on person.id = person_id
@@ -110,7 +111,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
 /** SQL for all emails that a join was begun or paid with; `uuid` is the query's column. */
 const emailsOfJoin = sql`lateral (
   values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
-  union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate')) as given (email)`;
+  union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate') and not by_pay_link) as given (email)`;
 
 async function emailsOf(
   database: Database,

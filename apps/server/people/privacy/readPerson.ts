@@ -27,8 +27,19 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['card_failure', 'Declined cards'],
   ['pass', 'Links in letters'],
   ['upload_link', 'Links for uploads'],
+  ['pay_link', 'Links to pay'],
   ['staff_notice', 'Notices to staff'],
   ['join_event', 'What happened, step by step'],
+];
+
+/** Columns of a payment by a pay link that are of its payer, who is somebody else. */
+const ofPayer = [
+  'receipt_email',
+  'payer_name',
+  'customer_id',
+  'payment_method_id',
+  'card_brand',
+  'card_last4',
 ];
 
 /** Columns that the export leaves out, because they are secrets and say nothing about the person. */
@@ -57,7 +68,11 @@ export async function readPerson(
       select to_jsonb(${sql.table(table)}) - ${leftOut}::text[] as row from ${sql.table(table)} where ${where}`.execute(
       database,
     );
-    return rows.map(({ row }) => row);
+    return rows.map(({ row }) =>
+      row.by_pay_link && leftOut === secrets
+        ? Object.fromEntries(Object.entries(row).filter(([column]) => !ofPayer.includes(column)))
+        : row,
+    );
   };
   const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
   const isOfOthers = sql`(${theirJoins}) is not true`;
@@ -92,8 +107,8 @@ export async function readPerson(
     },
     {
       title: 'Other payments that were begun with this email',
-      rows: (await rowsOf('payment', sql`lower(receipt_email) = ${theirEmails} and ${isOfOthers}`)).map(
-        ({ receipt_email, created_at }) => ({ receipt_email, created_at }),
+      rows: (await rowsOf('payment', sql`lower(receipt_email) = ${theirEmails} and ${isOfOthers}`, [])).map(
+        ({ receipt_email, payer_name, created_at }) => ({ receipt_email, payer_name, created_at }),
       ),
     },
     {

@@ -22,6 +22,7 @@ export interface Tables {
   membership: MembershipTable;
   document: DocumentTable;
   upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
+  pay_link: { session_uuid: string; token_hash: Buffer; expires_at: Date; created_at: Timestamp };
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
   browser_report: {
@@ -189,6 +190,13 @@ export interface PaymentTable {
   refunded_cents: Generated<number>;
   dispute: Dispute | null;
   followed: Generated<number>;
+  /** Whether it is by a pay link: its card and its email are the payer's. */
+  by_pay_link: Generated<boolean>;
+  /** Who pays by a pay link; null if the joiner pays, or the payer was erased. */
+  payer_name: string | null;
+  /** The guardian consent sentence to which the payer agreed, and when. */
+  payer_consent: string | null;
+  payer_consent_at: NullableTimestamp;
   succeeded_at: NullableTimestamp;
   /** Kept by triggers. Whether goods of it were not sent, whatever becomes of them. */
   has_unsent_goods: Generated<boolean>;

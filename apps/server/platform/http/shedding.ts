@@ -39,6 +39,8 @@ const ofCalls: Partial<Record<CallName, Priority>> = {
   createPaymentIntent: 'paying',
   beginPayment: 'paying',
   releasePayment: 'paying',
+  beginPayPage: 'paying',
+  reportPayPage: 'paying',
   postPayment: 'paying',
   getUpgradeDetails: 'paying',
   createUpgradeCharge: 'paying',

@@ -1,0 +1,187 @@
+import { sql } from 'kysely';
+import type { Data, ParsedBody } from '#contract/schemas.ts';
+import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
+import { ALREADY_PAID } from '#core/joinSession.ts';
+import { displayPrice, shortPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { NOT_PAYABLE, PAID_ELSEWHERE, payerFaults } from '#core/payLink.ts';
+import { isMembershipType } from '#core/product.ts';
+import type { PaymentTable } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { payerConsentOf } from '../session/guardianConsent.ts';
+import { fillIn } from '../society/texts.ts';
+import { freeze } from './beginPayment.ts';
+import { tooManyDeclined } from './cardFailures.ts';
+import { endChange, replace } from './changeIntent.ts';
+import { keepSnapshot } from './createPaymentIntent.ts';
+import type { Deps } from './deps.ts';
+import { isSameSecret, UNKNOWN_PAYMENT } from './handlePaymentReturn.ts';
+import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
+import { openIntent } from './openIntent.ts';
+import { joinOfPayLink } from './payLinks.ts';
+import { type Order, readOrder } from './readOrder.ts';
+import { settlePaying } from './settlePaying.ts';
+
+/** How often the order is read again if it changes while an intent is opened for it. */
+const MOST_ROUNDS = 5;
+
+/**
+ * Returns what the holder of a pay link is shown: what they would pay, and for whom. Nothing else of the join: no email, address, school
+ * or document, and no way into it.
+ */
+export async function readPayPage(deps: Deps, token: string): Promise<Data<'getPayPage'>> {
+  const { uuid, isPaid, programme: key, firstName, lastName, expiresAt } = await joinOfPayLink(deps, token);
+  const programme = deps.society.programme(key);
+  const order = isPaid ? null : await payable(deps, uuid).catch(closed);
+  const sold = order?.lines.find(({ type }) => isMembershipType(type));
+  const features = (sold && deps.society.product(sold.productId)?.features) ?? [];
+  return {
+    status: isPaid ? 'paid' : order ? 'open' : 'closed',
+    firstName,
+    name: firstNameAndInitial(firstName, lastName),
+    programme: programme.name,
+    expiresAt: expiresAt.toISOString(),
+    order: order && {
+      revision: order.revision,
+      lines: linesOf(order.lines),
+      total: order.totalCents,
+      features: features.map((description, index) => ({ id: index + 1, description })),
+    },
+    refundNote: fillIn(programme.refund, deps.society, key, {
+      fee: shortPrice(programme.processingFeeCents),
+    }),
+    guardianConsent: payerConsentOf(deps.society, key),
+  };
+}
+
+function closed(error: unknown): null {
+  if (error instanceof Refusal && error.status < 500) return null;
+  throw error;
+}
+
+const linesOf = (lines: readonly OrderLine[]) =>
+  lines.map(({ name, priceCents }) => ({ name, amount: priceCents }));
+
+/** Reads an order that somebody else may pay. Its refusals say nothing of the joiner. */
+async function payable(deps: Deps, uuid: string): Promise<Order> {
+  try {
+    return await readOrder(deps, uuid, null);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error;
+    throw new Refusal(409, error.message === ALREADY_PAID ? ALREADY_PAID : NOT_PAYABLE);
+  }
+}
+
+/**
+ * Freezes the order at the revision on the payer's screen, and returns the client secret of their own intent. The joiner's intent and
+ * that of another payer are cancelled before: whoever has a client secret can read the email of its receipt, and only one intent of a
+ * join is open at a time. Throws 409 if the order has changed, or somebody is paying it.
+ */
+export async function beginPayPage(
+  deps: Deps,
+  token: string,
+  payer: ParsedBody<'beginPayPage'>,
+): Promise<Data<'beginPayPage'>> {
+  const { uuid, programme } = await joinOfPayLink(deps, token);
+  const consent = payerConsentOf(deps.society, programme);
+  const errors = payerFaults(payer, { asksConsent: consent !== null });
+  const [fault] = Object.values(errors);
+  if (fault) throw new Refusal(400, fault, { errors });
+  const { name, email, revision } = payer;
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const order = await payable(deps, uuid);
+    const { open, change, totalCents: amount } = order;
+    if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
+    if (order.revision !== revision) throw orderChanged(amount);
+    const isTheirs =
+      open?.byPayLink &&
+      open.payerName === name &&
+      open.email === email &&
+      open.revision === revision &&
+      open.amountCents === amount;
+    if (order.state === 'paying' && !isTheirs) {
+      if ((await settlePaying(deps, uuid, 'takeOver')) === 'paying') throw new Refusal(409, PAID_ELSEWHERE);
+      continue;
+    }
+    if (open && !isTheirs) {
+      await replace(deps, uuid, open.intentId, change?.mark ?? null);
+      continue;
+    }
+    // What was changed is an intent that has ended.
+    if (change) await endChange(deps, uuid, change.mark);
+    await keepSnapshot(deps, uuid, order);
+    const intent = open
+      ? { id: open.intentId, clientSecret: open.clientSecret }
+      : await openIntent(deps, uuid, order, email, { name, consent });
+    if (await isFrozen(deps, uuid, revision, intent.id))
+      return { clientSecret: intent.clientSecret, revision, amount };
+  }
+  throw new Refusal(409, PAID_ELSEWHERE);
+}
+
+async function isFrozen(deps: Deps, uuid: string, revision: number, intentId: string): Promise<boolean> {
+  try {
+    const frozen = await freeze(deps, uuid, {
+      revision,
+      intentId,
+      // The joiner has agreed, and the payer gives the consent in their own name (openIntent).
+      agreeToPolicies: false,
+      hasGuardianConsent: true,
+      guardianConsent: null,
+      isHeldBack: false,
+    });
+    return frozen?.frozen ?? false;
+  } catch (error) {
+    // The joiner is paying in another join of theirs.
+    if (error instanceof Refusal && error.status === 409) throw new Refusal(409, PAID_ELSEWHERE);
+    throw error;
+  }
+}
+
+function orderChanged(totalCents: number): Refusal {
+  return new Refusal(
+    409,
+    `The order has changed: the total is now ${displayPrice(totalCents)}. Please check it and press the button again.`,
+  );
+}
+
+/**
+ * Returns how a payment by a pay link ended, to whoever has its client secret: the link itself may have ended meanwhile. If the card was
+ * declined, the order is open again. What was paid is told after a success alone.
+ */
+export async function reportPayPage(
+  deps: Deps,
+  { paymentIntent, paymentIntentClientSecret }: ParsedBody<'reportPayPage'>,
+): Promise<Data<'reportPayPage'>> {
+  let payment = await read();
+  if (!payment?.client_secret || !isSameSecret(payment.client_secret, paymentIntentClientSecret))
+    throw new Refusal(404, UNKNOWN_PAYMENT);
+  if (payment.status === 'open') {
+    await settlePaying(deps, payment.session_uuid, 'failed');
+    payment = (await read()) ?? payment;
+  }
+  const status =
+    recordedEnd(payment.status) ??
+    (await lookAtPayment(deps, paymentIntent, 'recorded')).outcome ??
+    'processing';
+  const { items, amount_cents, receipt_email } = payment;
+  const receipt = {
+    reference: paymentIntent,
+    lines: linesOf(items),
+    total: amount_cents,
+    email: receipt_email,
+  };
+  return { status, receipt: status === 'succeeded' ? receipt : null };
+
+  async function read() {
+    const { rows } = await sql<
+      Pick<PaymentTable, 'session_uuid' | 'client_secret' | 'status' | 'amount_cents' | 'receipt_email'> & {
+        items: OrderLine[];
+      }
+    >`
+      select session_uuid, client_secret, status, payment.amount_cents, receipt_email, items
+      from payment join order_snapshot using (session_uuid, kind, revision)
+      where intent_id = ${paymentIntent} and by_pay_link`.execute(deps.database);
+    return rows[0];
+  }
+}

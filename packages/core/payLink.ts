@@ -1,0 +1,39 @@
+import { isProviderEmail } from './providerEmail.ts';
+import { INVALID_EMAIL } from './studentDetails.ts';
+
+/** For how many days a pay link works. */
+export const PAY_LINK_DAYS = 7;
+
+/** Said of a pay link that is unknown, expired or ended. */
+export const PAY_LINK_OVER =
+  'This link to pay has ended. Please ask the person who sent it to you for a new one.';
+/** Said to a payer whose order cannot be paid: it is being changed, or its joiner has become a member by another join. */
+export const NOT_PAYABLE =
+  'This membership cannot be paid for at the moment, and nothing was charged. Please ask the person who sent you this link.';
+/** Said to a payer while somebody else pays the same order. */
+export const PAID_ELSEWHERE =
+  'Somebody is paying for this membership right now. Please wait a moment and try again: it is never charged twice.';
+/** Said to a joiner while somebody pays by their link. */
+export const BEING_PAID =
+  'Somebody is paying for your membership right now. This page goes on by itself when they have finished.';
+
+/** Who pays by a pay link, as they typed it. */
+export interface Payer {
+  name: string;
+  email: string;
+  hasGuardianConsent: boolean;
+}
+export type PayerFaults = Partial<Record<keyof Payer, string>>;
+
+/** Returns what is missing or wrong in what a payer typed. `asksConsent`: whether the programme asks for guardian consent. */
+export function payerFaults(
+  { name, email, hasGuardianConsent }: Payer,
+  { asksConsent }: { asksConsent: boolean },
+): PayerFaults {
+  return {
+    ...(name === '' && { name: 'Your name is required.' }),
+    ...(email === '' && { email: 'Your email is required.' }),
+    ...(email !== '' && !isProviderEmail(email) && { email: INVALID_EMAIL }),
+    ...(asksConsent && !hasGuardianConsent && { hasGuardianConsent: 'Please confirm that you agree.' }),
+  };
+}
