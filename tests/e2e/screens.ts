@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import type { CallName } from '../../packages/contract/calls.ts';
 import {
   alter,
+  call,
   detailedJoin,
   openIntent,
   orderingJoin,
@@ -146,6 +147,14 @@ export const screens: Screen[] = [
     arrange: async () => '/pass',
     title: 'Your join',
     isThere: (page) => button(page, 'Send me my link'),
+  },
+  {
+    name: 'an order that somebody else pays',
+    arrange: async (page) => (await call(page, 'createPayLink', { uuid: await orderingJoin(page) }, {})).path,
+    isWide: true,
+    waitsFor: 'getPayPage',
+    title: 'Pay for a Membership',
+    isThere: (page) => button(page, 'Pay $65.00'),
   },
   {
     name: 'a membership that is verified',

@@ -19,18 +19,19 @@ const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Plea
  * Loads Stripe's script and provides Stripe's Elements to the card form in `children`. If the script or an element does not load,
  * shows a message and a button to try again.
  *
- * - `clientSecret`: when it changes, the form is mounted anew, and is empty.
+ * - `clientSecret`: when it changes, the form is mounted anew, and is empty. `amount` (cents) instead of it is for a form whose intent
+ *   is made when the button is pressed.
  * - `placeholderClass`: a class with the height of the form.
  * - `onTryAgain`: runs before a retry.
  * - `children`: gets `onLoadError`, which it must pass to each element.
  */
 export function CardElements({
   clientSecret,
+  amount,
   placeholderClass,
   onTryAgain,
   children,
-}: {
-  clientSecret: string;
+}: ({ clientSecret: string; amount?: never } | { clientSecret?: never; amount: number }) & {
   placeholderClass?: string | undefined;
   onTryAgain?: () => void;
   children: (onLoadError: (event: { error: unknown }) => void) => ReactNode;
@@ -50,8 +51,14 @@ export function CardElements({
   }, [payments]);
   useEffect(load, [load]);
   const options = useMemo(
-    () => ({ clientSecret, appearance: appearance(), loader: 'auto' as const }),
-    [clientSecret],
+    () => ({
+      ...(clientSecret === undefined
+        ? { mode: 'payment' as const, amount: amount!, currency: 'usd', allowedPaymentMethodTypes: ['card'] }
+        : { clientSecret }),
+      appearance: appearance(),
+      loader: 'auto' as const,
+    }),
+    [clientSecret, amount],
   );
   if (failed) {
     return (

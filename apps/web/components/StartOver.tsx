@@ -1,7 +1,15 @@
 import { useNavigate } from 'react-router';
 import { Button } from '#ui/Button.tsx';
+import { call } from '../lib/api.ts';
 import { getStartedPath } from '../lib/getStartedPath.ts';
-import { forgetSession, startOver } from '../lib/session.ts';
+import { forgetSession, payLink, startOver, storedSession } from '../lib/session.ts';
+
+/** Ends the pay link that this tab has made, if any. Nobody waits for it: a link that is not ended expires. */
+function endPayLink(): void {
+  const uuid = storedSession();
+  if (uuid && payLink.recall())
+    call('endPayLink', { params: { uuid }, body: {}, quiet: true }).catch(() => {});
+}
 
 /**
  * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) of the join's
@@ -15,6 +23,7 @@ export function StartOver({ isLost, disabled }: { isLost?: boolean; disabled?: b
       disabled={disabled}
       onClick={() => {
         const path = getStartedPath();
+        endPayLink();
         if (isLost) forgetSession();
         // The address is taken from the window. On the payment return page, the router's location still has Stripe's secret
         // parameters, which are removed from the window's address.

@@ -85,6 +85,10 @@ export const typedDonation = tabValue<string>('joinDonation');
  * is settled.
  */
 export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
+/** The same for somebody who pays by a pay link. The page of the link writes it; it ends when the payment is settled. */
+export const payReturn = tabValue<Body<'postPayment'>>('payReturn');
+/** The path of the join's pay link, which is a credential. Checkout writes it; it ends with the link. */
+export const payLink = tabValue<{ path: string; expiresAt: string }>('joinPayLink');
 /** The token of a letter's link. The page that opens it writes it; it ends when the join is opened or the link is refused. */
 export const passToken = tabValue<string>('joinPass');
 

@@ -71,6 +71,10 @@ export const lazyScreens = {
     load: () => import(/* webpackChunkName: "verify" */ './verify/route.tsx'),
     placeholder: loader('verify', 'Loading the membership…'),
   },
+  pay: {
+    load: () => import(/* webpackChunkName: "pay" */ './pay/route.ts'),
+    placeholder: loader('pay', 'Loading the order…'),
+  },
   stopReminders: {
     load: () => import(/* webpackChunkName: "stopReminders" */ './stopReminders/route.tsx'),
     placeholder: loader('stopReminders', 'Loading…'),

@@ -15,6 +15,8 @@ export interface Checkout {
   order: OrderSummary<OrderProduct>;
   /** The intent for the order's total; null if the total is 0. */
   intent: PaymentIntent | null;
+  /** Whether somebody is paying by the join's pay link, so that there is no intent. */
+  isBeingPaid: boolean;
 }
 
 /** The most times that an order and its intent are read. Another tab may change the order between the two. */
@@ -53,7 +55,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     const order = readOrder(details.products);
     const state = details.revision ?? order.totalDueTodayCents;
     const amount = order.totalDueTodayCents;
-    if (amount === 0) return { data: { details, order, intent: null } };
+    if (amount === 0) return { data: { details, order, intent: null, isBeingPaid: false } };
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
@@ -67,8 +69,10 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
         quiet,
         signal,
       });
-      return { data: { details, order, intent: { ...intent, amount } } };
+      return { data: { details, order, intent: { ...intent, amount }, isBeingPaid: false } };
     } catch (error) {
+      if (error instanceof ApiError && error.code === 'being_paid')
+        return { data: { details, order, intent: null, isBeingPaid: true } };
       const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
       if (!isRefused) return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
       const failure = failureOf(error, fallback.createPaymentIntent);

@@ -8,6 +8,7 @@ import { BackLink, Foot } from '../../components/Foot.tsx';
 import { LoadFailedPage } from '../../components/LoadFailed.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
+import { AskToPay } from './AskToPay.tsx';
 import { Donations } from './Donations.tsx';
 import type { loader } from './loader.ts';
 import { OrderPanel } from './OrderPanel.tsx';
@@ -38,7 +39,7 @@ export function Component() {
 }
 
 function Screen({ checkout, error }: { checkout: Checkout; error: string | null }) {
-  const { details, order, intent } = checkout;
+  const { details, order, intent, isBeingPaid } = checkout;
   const fetchers = useFetchers();
   const { state } = useRevalidator();
   const paying = usePayment(intent);
@@ -64,6 +65,10 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
         )}
         {!wide && <Recommended products={recommended} />}
         <Donations options={details.donationOptions} donations={order.donations} />
+        {/* Only a server with revisions has pay links. */}
+        {details.revision !== undefined && (intent || isBeingPaid) && (
+          <AskToPay details={details} isBeingPaid={isBeingPaid} />
+        )}
         {intent && (
           <Payment
             details={details}

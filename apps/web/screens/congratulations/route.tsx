@@ -236,6 +236,8 @@ function Help() {
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
   if (!receipt || receipt.payments.length === 0) return null;
+  // Whoever paid by a pay link has a receipt of their own.
+  const from = receipt.payments[0]?.paidBy || receipt.name;
   const names = new Intl.ListFormat('en').format(memberships.map(({ name }) => name));
   return (
     <section className={styles.receipt} aria-labelledby="receipt">
@@ -246,11 +248,11 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
         </Button>
       </div>
       <p>
-        {receipt.name
-          ? `${society.name} received from ${receipt.name}, for ${names}:`
+        {from
+          ? `${society.name} received from ${from}, for ${names}:`
           : `${society.name} received from you, for ${names}:`}
       </p>
-      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card }) => (
+      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card, paidBy }) => (
         <dl key={reference} className={styles.payment}>
           {lines.map(({ name, amount: price }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
@@ -260,7 +262,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
             </div>
           ))}
           <div className={styles.paid}>
-            <dt>{card ? `Paid with ${cardName(card)}` : 'Paid'}</dt>
+            <dt>{paidBy ? `Paid by ${paidBy}` : card ? `Paid with ${cardName(card)}` : 'Paid'}</dt>
             <dd>{displayPrice(amount)}</dd>
           </div>
           {refunded > 0 && (

@@ -1,12 +1,12 @@
 import { replace } from 'react-router';
 import { ApiError, type RetryMs, retryMsOf } from '#client/failures.ts';
-import type { Answered, Body } from '#contract/schemas.ts';
-import { linkQuery } from '#core/linkQuery.ts';
+import type { Answered } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { BANK_DECIDES, OUTCOME_UNKNOWN } from '#core/sentences.ts';
 import { poll } from '#ui/poll.ts';
 import { call, requireSession } from '../../lib/api.ts';
 import { draft, paymentReturn } from '../../lib/session.ts';
+import { takeReturn } from '../../lib/takeReturn.ts';
 
 export type Settled = Answered<'postPayment'>;
 
@@ -30,7 +30,7 @@ export async function awaitPayment(
   onWaiting: (isSlow: boolean) => void,
 ): Promise<{ settled: Settled } | { unknown: Unknown }> {
   const uuid = requireSession();
-  const returned = takeReturn(request);
+  const returned = takeReturn(request, paymentReturn);
   if (!returned) {
     console.error('The payment return misses its parameters.');
     return { unknown: { message: OUTCOME_UNKNOWN } };
@@ -64,20 +64,4 @@ export async function awaitPayment(
   }
   draft.drop();
   throw replace(`${screens.upgrade}?${new URLSearchParams({ payment_intent: returned.paymentIntent })}`);
-}
-
-/**
- * Returns the parameters that the card provider has added to the URL; null if some are missing. Removes them from the URL and the
- * history, because one of them is a secret. Until the payment is settled, the tab keeps them for a reload.
- */
-function takeReturn({ url }: Request): Body<'postPayment'> | null {
-  const query = linkQuery(url);
-  const paymentIntent = query.get('payment_intent');
-  const paymentIntentClientSecret = query.get('payment_intent_client_secret');
-  const redirectStatus = query.get('redirect_status');
-  if (paymentIntent && paymentIntentClientSecret && redirectStatus)
-    paymentReturn.keep({ paymentIntent, paymentIntentClientSecret, redirectStatus });
-  if (window.location.search !== '')
-    window.history.replaceState(window.history.state, '', window.location.pathname);
-  return paymentReturn.recall();
 }

@@ -14,6 +14,8 @@ interface Props {
   clientSecret: string;
   /** The name of the saved card; null when it is unknown. */
   saved: string | null;
+  /** Whether no card was saved, since somebody else paid for the join. */
+  isOnly: boolean;
   disabled: boolean;
   onReady: () => void;
   onBack: () => void;
@@ -29,11 +31,13 @@ export function OtherCard(props: Props) {
     <section className={styles.other} aria-labelledby="other">
       <div className={styles.otherHead}>
         <h3 id="other" ref={heading} tabIndex={-1}>
-          Another card
+          {props.isOnly ? 'Your card' : 'Another card'}
         </h3>
-        <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
-          {props.saved ? `Use ${props.saved}` : 'Use the saved card'}
-        </Button>
+        {!props.isOnly && (
+          <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
+            {props.saved ? `Use ${props.saved}` : 'Use the saved card'}
+          </Button>
+        )}
       </div>
       <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>
         {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}

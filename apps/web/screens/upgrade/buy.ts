@@ -15,10 +15,11 @@ export interface Purchase {
 }
 
 /**
- * The outcome of trying to buy the upgrade. `true` means that the upgrade was bought. Otherwise `message` says why not, and
+ * The outcome of trying to buy the upgrade. `true` means that the upgrade was bought. Otherwise `message` says why not (null if a
+ * card is yet to be entered), and
  * `clientSecret` belongs to the intent that another card can still pay; null if no card can.
  */
-export type Bought = true | { message: string; clientSecret: string | null };
+export type Bought = true | { message: string | null; clientSecret: string | null };
 
 type Answer = Answered<'createUpgradeCharge'>;
 
@@ -35,6 +36,14 @@ export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   const stripe = await loadPayments(theSite().payments);
   const { error } = await stripe.handleNextAction({ clientSecret });
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
+}
+
+/** Gets the client secret for a card form, where no card was saved because somebody else paid for the join. */
+export async function askForCard(purchase: Purchase): Promise<Bought> {
+  const answer = await ask(purchase, { charge: false });
+  const { status, clientSecret } = answer;
+  if (status !== 'requires_payment_method' || !clientSecret) return read(answer);
+  return { message: null, clientSecret };
 }
 
 /** Pays with the card in the form, which was mounted for `clientSecret`. */

@@ -21,7 +21,7 @@ import { usePrefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
-import { type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from './buy.ts';
+import { askForCard, type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from './buy.ts';
 import { celebrate } from './celebrate.ts';
 import type { loader, Offered } from './loader.ts';
 import { OTHER_CARD, OtherCard } from './OtherCard.tsx';
@@ -88,6 +88,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
       // A different client secret mounts a new form, which is not ready yet.
       if (bought.clientSecret !== otherCard) setIsReady(false);
       if (bought.clientSecret === null) setIsOther(false);
+      else if (details.needsCard) setIsOther(true);
     } catch (failure) {
       setError(messageOf(failure, fallback.upgrade));
       // On a conflict (409) the price or the offer has changed, so the offer is loaded again.
@@ -144,6 +145,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
           <OtherCard
             clientSecret={otherCard}
             saved={saved}
+            isOnly={details.needsCard === true}
             disabled={busy !== null}
             onReady={() => setIsReady(true)}
             onBack={() => {
@@ -160,7 +162,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
           />
         )}
         {error && <Alert isAnswer={paymentIntent !== null}>{error}</Alert>}
-        {otherCard && !isOther && (
+        {otherCard && !isOther && !details.needsCard && (
           <Button
             full
             variant="second"
@@ -194,7 +196,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
               key="saved"
               busy={busy === 'upgrade' && 'Upgrading...'}
               disabled={busy !== null}
-              onClick={() => void upgrade(buyWithSavedCard)}
+              onClick={() => void upgrade(details.needsCard ? askForCard : buyWithSavedCard)}
             >
               Upgrade Now
             </Button>

@@ -3,13 +3,14 @@ import type { Data } from '#contract/schemas.ts';
 import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
-import { CopyByHand, useCopy } from '#ui/Copy.tsx';
 import { Icon } from '#ui/icons.tsx';
 import { usePoll } from '#ui/usePoll.ts';
+import { CopyableAddress } from '../../components/CopyableAddress.tsx';
+import { QrPicture } from '../../components/QrPicture.tsx';
 import { call } from '../../lib/api.ts';
+import { type QrCode, qrCode } from '../../lib/qrCode.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './ContinueOnPhone.module.css';
-import { type QrCode, qrCode } from './qrCode.ts';
 
 type Documents = Data<'getDocuments'>['documents'];
 
@@ -104,32 +105,7 @@ export function ContinueOnPhone({
       <p className={styles.arrived} role="status">
         {arrived && `${arrived} has arrived from your phone.`}
       </p>
-      {shown && (
-        <svg
-          className={styles.code}
-          viewBox={`0 0 ${shown.code.size} ${shown.code.size}`}
-          role="img"
-          aria-label="QR code of the address beside it"
-          shapeRendering="crispEdges"
-        >
-          <path fill="#fff" d={`M0 0h${shown.code.size}v${shown.code.size}H0z`} />
-          <path fill="#000" d={shown.code.path} />
-        </svg>
-      )}
+      {shown && <QrPicture code={shown.code} label="QR code of the address beside it" />}
     </section>
-  );
-}
-
-function CopyableAddress({ address }: { address: string }) {
-  const { outcome, copy } = useCopy();
-  return (
-    <div className={styles.address}>
-      <a href={address}>{address}</a>
-      <Button variant="quiet" onClick={() => void copy(address)}>
-        <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
-        <span>{outcome === 'copied' ? 'Copied' : 'Copy address'}</span>
-      </Button>
-      {outcome === 'failed' && <CopyByHand what="address" text={address} />}
-    </div>
   );
 }

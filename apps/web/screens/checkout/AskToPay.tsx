@@ -1,0 +1,116 @@
+import { useEffect, useState } from 'react';
+import { useNavigate, useRevalidator } from 'react-router';
+import { BEING_PAID, PAY_LINK_DAYS } from '#core/payLink.ts';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button, buttonClass } from '#ui/Button.tsx';
+import { usePoll } from '#ui/usePoll.ts';
+import { CopyableAddress } from '../../components/CopyableAddress.tsx';
+import { QrPicture } from '../../components/QrPicture.tsx';
+import { call } from '../../lib/api.ts';
+import { type QrCode, qrCode } from '../../lib/qrCode.ts';
+import { payLink, storedSession } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
+import type { CheckoutDetails } from './order.ts';
+import styles from './styles.module.css';
+
+const POLL_INTERVAL_MS = 4_000;
+const FAILED = 'We could not make a link just now. Please try again.';
+
+/**
+ * Makes the link with which somebody else pays, and shows it. While there is one, or somebody is paying by it (`isBeingPaid`), the page
+ * asks how it stands, and goes on when the order is paid.
+ */
+export function AskToPay({ details, isBeingPaid }: { details: CheckoutDetails; isBeingPaid: boolean }) {
+  const { society } = useSite();
+  const navigate = useNavigate();
+  const { revalidate } = useRevalidator();
+  const [link, setLink] = useState(() => payLink.recall());
+  const { busy, fault, attempt } = useAttempt<'make' | 'end'>(FAILED);
+  const uuid = storedSession();
+  const asksPolicies = details.hasAgreedToPolicies === false;
+
+  usePoll(uuid !== null && (link !== null || isBeingPaid), POLL_INTERVAL_MS, async (signal) => {
+    const now = await call('getPayLink', { params: { uuid: uuid! }, quiet: true, signal }).catch(() => null);
+    if (!now || signal.aborted) return false;
+    if (now.state === 'paid') {
+      payLink.drop();
+      await navigate(now.goOn, { replace: true });
+      return true;
+    }
+    if (now.isBeingPaid !== isBeingPaid) await revalidate();
+    if (!now.expiresAt && link) {
+      payLink.drop();
+      setLink(null);
+    }
+    return false;
+  });
+
+  const make = () =>
+    attempt('make', async () => {
+      const body = { agreeToPolicies: asksPolicies };
+      const made = await call('createPayLink', { params: { uuid: uuid! }, body, quiet: true });
+      payLink.keep(made);
+      setLink(made);
+      if (asksPolicies) await revalidate();
+    });
+  const end = () =>
+    attempt('end', async () => {
+      await call('endPayLink', { params: { uuid: uuid! }, body: {}, quiet: true });
+      payLink.drop();
+      setLink(null);
+    });
+
+  return (
+    <section className={styles.block} aria-labelledby="ask">
+      <h2 id="ask">No card of your own?</h2>
+      {isBeingPaid && <Note isAnswer>{BEING_PAID}</Note>}
+      {link ? (
+        <>
+          <Shown address={window.location.origin + link.path} />
+          <Button variant="quiet" busy={busy === 'end' && 'Ending…'} onClick={end}>
+            End this link
+          </Button>
+        </>
+      ) : (
+        <>
+          <p className={styles.intro}>
+            {`A parent, a relative or a friend can pay by a link, which works for ${PAY_LINK_DAYS} days. They see your first name and this order, and nothing else.`}
+          </p>
+          {asksPolicies && (
+            <p className={styles.intro}>
+              By making the link you agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
+              <a href={society.links.refunds}>refunds</a>).
+            </p>
+          )}
+          <Button variant="second" full busy={busy === 'make' && 'One moment…'} onClick={make}>
+            Ask someone else to pay
+          </Button>
+        </>
+      )}
+      {fault && <Alert isAnswer>{fault.message}</Alert>}
+    </section>
+  );
+}
+
+/** The link: to copy, to send, and as a code for a phone. */
+function Shown({ address }: { address: string }) {
+  const { society } = useSite();
+  const [code, setCode] = useState<QrCode | null>(null);
+  useEffect(() => {
+    // Without the code, the address is enough.
+    qrCode(address).then(setCode, () => {});
+  }, [address]);
+  const subject = `Would you pay for my membership in ${society.name}?`;
+  const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(address)}`;
+  return (
+    <div className={styles.ask}>
+      <p>Send this link to whoever pays. This page notices when they have paid, and goes on.</p>
+      <CopyableAddress address={address} label="Copy link" />
+      <a className={buttonClass({ variant: 'plain' })} href={mail}>
+        Send by email
+      </a>
+      {code && <QrPicture code={code} label="QR code of the link" />}
+    </div>
+  );
+}

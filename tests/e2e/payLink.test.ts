@@ -1,0 +1,114 @@
+import type { Browser, Page } from '@playwright/test';
+import { call, orderingJoin } from './arrange.ts';
+import { type Complaints, expect, expectAccessible, expectFits, test, theInduct } from './fixtures.ts';
+import { bankQuestion, button, cardForm, heading, typeBillingAddress, typeCard } from './steps.ts';
+
+/** Makes the link at Checkout, and opens it in a browser of its own, as a payer does. */
+async function asked(
+  page: Page,
+  { browser, complaints }: { browser: Browser; complaints: Complaints },
+): Promise<Page> {
+  await page.goto('/registration/checkout');
+  await button(page, 'Ask someone else to pay').click();
+  const link = page.getByRole('link', { name: /\/pay\// });
+  const address = (await link.getAttribute('href'))!;
+  expect(address).toMatch(new RegExp(`^${theInduct().server.url}/pay/[\\w-]{22}$`));
+  const context = await browser.newContext({ viewport: page.viewportSize() });
+  complaints.watch(context);
+  const payer = await context.newPage();
+  await payer.goto(address);
+  await expect(heading(payer, "Pay for Jordan's membership")).toBeVisible();
+  return payer;
+}
+
+async function fillIn(payer: Page, card?: string): Promise<void> {
+  await payer.getByLabel('Your email').fill('alex.rivera@example.com');
+  await typeBillingAddress(payer);
+  await typeCard(payer, card);
+}
+
+test('somebody else pays after a declined card, and the joiner’s page goes on by itself @phone', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  const payer = await asked(page, { browser, complaints });
+  await expect(payer.getByText('Jordan R. asks you to pay')).toBeVisible();
+  await expectAccessible(payer);
+  await expectFits(payer);
+  await fillIn(payer, '4000000000000002');
+  await button(payer, 'Pay $65.00').click();
+  await expect(payer.getByText('Your card was declined.')).toBeVisible();
+  await typeCard(payer);
+  await button(payer, 'Pay $65.00').click();
+  await expect(heading(payer, 'Thank you')).toBeVisible();
+  await expect(payer.getByText('alex.rivera@example.com')).toBeVisible();
+  await expectAccessible(payer);
+
+  await expect(page).toHaveURL(/\/registration\/upgrade/);
+  await button(page, 'Upgrade Now').click();
+  await expect(page.getByRole('heading', { name: 'Your card' })).toBeVisible();
+  await expect(button(page, /saved card/)).toBeHidden();
+  await typeCard(page);
+  await button(page, 'Pay $45.00').click();
+  await expect(page).toHaveURL('/registration/congratulations');
+  await expect(page.getByText(/^Paid by/)).toBeVisible();
+
+  await payer.reload();
+  await expect(payer.getByText('This membership has already been paid for.')).toBeVisible();
+});
+
+test('a bank that asks the payer is answered on their page, while the joiner is told that somebody pays', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  const uuid = await orderingJoin(page);
+  const payer = await asked(page, { browser, complaints });
+  await fillIn(payer, '4000002500003155');
+  await button(payer, 'Pay $65.00').click();
+  const complete = bankQuestion(payer).getByRole('button', { name: 'Complete authentication' });
+  await expect(complete).toBeVisible();
+  await expect(page.getByText('Somebody is paying for your membership right now.')).toBeVisible();
+  await expect(button(page, 'Buy Now')).toBeHidden();
+  const { isBeingPaid } = await call(page, 'getPayLink', { uuid });
+  expect(isBeingPaid).toBe(true);
+  await complete.click();
+  await expect(heading(payer, 'Thank you')).toBeVisible();
+  await expect(page).toHaveURL(/\/registration\/upgrade/);
+});
+
+test('a payer sees that the order has changed, keeps what they typed, and pays the new total', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  const payer = await asked(page, { browser, complaints });
+  await fillIn(payer);
+  await button(page, 'Donate $25').click();
+  await expect(button(page, 'Remove Donation to scholarships $25.00')).toBeVisible();
+  await button(payer, 'Pay $65.00').click();
+  await expect(payer.getByText('The order has changed: the total is now $90.00.')).toBeVisible();
+  await expect(cardForm(payer).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await button(payer, 'Pay $90.00').click();
+  await expect(heading(payer, 'Thank you')).toBeVisible();
+});
+
+test('Start Over ends the link, and an unknown one says what to do', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  const payer = await asked(page, { browser, complaints });
+  const ended = page.waitForResponse(/end-pay-link/);
+  await button(page, 'Start Over').click();
+  await ended;
+  await payer.reload();
+  await expect(payer.getByText('This link to pay has ended.')).toBeVisible();
+});
