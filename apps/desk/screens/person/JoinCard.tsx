@@ -56,8 +56,19 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
 }
 
 function PaymentLines({ payment }: { payment: Payment }) {
-  const { kind, status, amountCents, refundedCents, paidAt, card, standing, memberNumber, lines, refunds } =
-    payment;
+  const {
+    kind,
+    status,
+    amountCents,
+    refundedCents,
+    paidAt,
+    card,
+    payer,
+    standing,
+    memberNumber,
+    lines,
+    refunds,
+  } = payment;
   const { start } = useDoing();
   const isFinance = hasRightsOf(useMe().role, 'finance');
   return (
@@ -73,6 +84,8 @@ function PaymentLines({ payment }: { payment: Payment }) {
               </>
             )}
             {card && `, ${card.brand} ending in ${card.last4}`}
+            {payer &&
+              `, by a pay link: ${[payer.name, payer.email].filter(Boolean).join(', ') || 'payer erased'}`}
           </>
         }
         lines={lines}
