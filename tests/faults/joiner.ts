@@ -11,6 +11,7 @@ import {
   type Look,
   lie,
   lookAt,
+  payByLink,
   report,
   start,
   upgrade,
@@ -135,7 +136,8 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     const isFirst = tries === 0;
     if (isFirst && join.changes && join.changesWhen === 'before') await changeOrder(run, tab, join);
     const buying = () => buy(run, tab, screen, join, join.cards[Math.min(card, join.cards.length - 1)]!);
-    const presses = [buying()];
+    const presses = isFirst && join.payer === 'instead' ? [] : [buying()];
+    if (isFirst && join.payer) presses.push(payByLink(run, tab, join));
     if (join.pressesTwice) presses.push(buy(run, tab.otherTab(), screen, join, GOOD_CARD));
     if (isFirst && join.changes && join.changesWhen === 'during')
       await changeOrder(run, tab.otherTab(), join);

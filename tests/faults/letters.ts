@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import type { KeptLetter } from '../../emulators/mail/server.ts';
 import type { Difference } from './ledger.ts';
 import type { Person } from './person.ts';
-import { emailsOf, type World } from './world.ts';
+import { emailsOf, payerEmailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
@@ -44,16 +44,17 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
     session_uuid: string;
     status: string;
     amount_cents: number;
+    by_pay_link: boolean;
     bought: 'membership' | 'membership_upgrade' | null;
     is_held: boolean | null;
   }>(
-    `select intent_id, payment.session_uuid, status, amount_cents, membership.type as bought, is_held
+    `select intent_id, payment.session_uuid, status, amount_cents, by_pay_link, membership.type as bought, is_held
      from payment left join membership on payment_intent = intent_id`,
   );
   const refunds = await world.everything<Stripe.Refund>('refunds');
-  for (const { intent_id, session_uuid, status, amount_cents, bought, is_held } of payments) {
+  for (const { intent_id, session_uuid, status, amount_cents, by_pay_link, bought, is_held } of payments) {
     const person = people.find(({ uuid }) => uuid === session_uuid);
-    const expect = (what: string, subject: RegExp, isDue: boolean) => {
+    const expect = (what: string, subject: RegExp, isDue: boolean, isToPayer = false) => {
       const letters = about(intent_id, subject);
       const add = (text: string) =>
         found.push({
@@ -66,7 +67,9 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
         add(`${letters.length} letters; due: ${isDue}`);
       for (const { cents, to } of letters) {
         if (cents !== amount_cents) add(`it says ${cents} cents, ${amount_cents} were charged`);
-        const isTheirs = person?.join.contact !== null || emailsOf(person.join).includes(to);
+        const isTheirs = isToPayer
+          ? to === payerEmailOf(person?.join.name ?? '')
+          : person?.join.contact !== null || emailsOf(person.join).includes(to);
         if (!isTheirs) add(`it went to ${to}`);
       }
     };
@@ -81,24 +84,30 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       /^Your upgrade is confirmed$/,
       isSale && bought === 'membership_upgrade',
     );
-    expect('a second payment', /^Your payment of .* goes back$/, status === 'duplicate');
+    expect('a second payment', /^Your payment of .* goes back$/, status === 'duplicate' && !by_pay_link);
+    expect('a receipt of the payer', /^Your receipt for /, isSale && by_pay_link, true);
 
     const given = refunds.filter(({ payment_intent }) => String(payment_intent) === intent_id);
-    const letters = about(intent_id, /^Your refund of /);
-    for (const cents of new Set([
-      ...given.map(({ amount }) => amount),
-      ...letters.map((letter) => letter.cents),
-    ])) {
-      const made = given.filter(({ amount }) => amount === cents);
-      const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
-      const count = letters.filter((letter) => letter.cents === cents).length;
-      // A refund that the bank returned later may have a letter, which was sent while the refund still counted as succeeded.
-      if (count < stands || count > (isSale ? made.length : 0))
-        found.push({
-          kind: 'letters unlike the money',
-          subject: `join ${person?.join.name} (${session_uuid})`,
-          text: `refunds of ${cents} cents of ${intent_id}: ${count} letters, ${made.length} made, ${stands} stand`,
-        });
+    for (const { subject, isTold } of [
+      { subject: /^Your refund of \S+$/, isTold: isSale || by_pay_link },
+      { subject: /^Your refund of \S+ for /, isTold: by_pay_link },
+    ]) {
+      const letters = about(intent_id, subject);
+      for (const cents of new Set([
+        ...given.map(({ amount }) => amount),
+        ...letters.map((letter) => letter.cents),
+      ])) {
+        const made = given.filter(({ amount }) => amount === cents);
+        const stands = isTold ? made.filter((refund) => refund.status === 'succeeded').length : 0;
+        const count = letters.filter((letter) => letter.cents === cents).length;
+        // A refund that the bank returned later may have a letter, which was sent while the refund still counted as succeeded.
+        if (count < stands || count > (isTold ? made.length : 0))
+          found.push({
+            kind: 'letters unlike the money',
+            subject: `join ${person?.join.name} (${session_uuid})`,
+            text: `refunds of ${cents} cents of ${intent_id}: ${count} letters, ${made.length} made, ${stands} stand`,
+          });
+      }
     }
   }
   const known = new Set(payments.map(({ intent_id }) => intent_id));

@@ -6,10 +6,10 @@ import { summarise } from '#core/orderSummary.ts';
 import { STRIPE_PUBLISHABLE_KEY } from '../../emulators/keys.ts';
 import { details } from '../harness/steps.ts';
 import type { Answered } from '../harness/testServer.ts';
-import { type Browser, PATIENCE_MS, PRESSES, press } from './browser.ts';
+import { Browser, PATIENCE_MS, PRESSES, press } from './browser.ts';
 import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
-import { codeOf, contactIdOf, emailOf, identityOf, SCHOOL_CODE, type World } from './world.ts';
+import { codeOf, contactIdOf, emailOf, identityOf, payerEmailOf, SCHOOL_CODE, type World } from './world.ts';
 
 // These functions stand for the pages of the web app (apps/web/screens). Each makes the calls that its page makes to the server and
 // to Stripe, and returns what a joiner would see.
@@ -174,6 +174,39 @@ export async function buy(
   const released = await tab.call('releasePayment', { params, body: {} });
   if (released.status === 200 && released.data.state === 'paid') return 'paid';
   return released.status === 200 && released.data.state === 'paying' ? 'waiting' : 'refused';
+}
+
+/**
+ * Lets somebody else pay by the join's pay link, in a browser of their own (apps/web/screens/pay). The joiner's page, which asks how it
+ * stands, is `waiting` unless the payment succeeded.
+ */
+export async function payByLink(run: Run, tab: Browser, join: Join): Promise<Outcome> {
+  const { world, person } = run;
+  const { data } = await press(tab, 'createPayLink', {
+    params: { uuid: person.uuid! },
+    body: { agreeToPolicies: true },
+  });
+  const params = { token: data.path.split('/').at(-1)! };
+  const payer = { ...person, cookies: new Map<string, string>() };
+  const from = new Browser(world, payer).otherTab();
+  const page = await from.call('getPayPage', { params });
+  if (page.status !== 200 || !page.data.order) return 'changed';
+  const { revision, total } = page.data.order;
+  const body = { revision, name: 'Alex Payer', email: payerEmailOf(join.name), hasGuardianConsent: true };
+  const begun = await from.call('beginPayPage', { params, body });
+  if (begun.status !== 200) return /paying/.test(begun.message ?? '') ? 'waiting' : 'changed';
+  if (payer.cookies.size > 0) person.complaints.push('a payer got a cookie');
+  const { clientSecret } = begun.data;
+  if (join.hesitatesMs > 0) await pause(join.hesitatesMs);
+  const { productId } = person.screen!;
+  person.seen.push({ kind: 'join', cents: total, productId });
+  const confirmed = await confirmCard(world, clientSecret, join.cards[0]!);
+  const paymentIntent = clientSecret.split('_secret_')[0]!;
+  const ended = await from.call('reportPayPage', {
+    body: { paymentIntent, paymentIntentClientSecret: clientSecret },
+  });
+  if (ended.status === 200 && ended.data.status === 'succeeded') return 'paid';
+  return confirmed === 'left' || confirmed === 'succeeded' ? 'waiting' : 'refused';
 }
 
 /** Makes the bank leave the payment of this intent undecided. The bank decides it soon, or when {@link settleHeld} is called. */

@@ -66,6 +66,11 @@ export interface Join {
   comesBackNextDay: boolean;
   /** Whether two tabs press Buy Now at the same time, on different servers. */
   pressesTwice: boolean;
+  /**
+   * Whether somebody else pays by a pay link, in another browser: `instead` of the person's first press of Buy Now, or `beside` it, at
+   * the same time; null: nobody is asked to.
+   */
+  payer: 'instead' | 'beside' | null;
   /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded, and later the paid one as failed. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
   upgrade: 'take' | 'twice' | 'skip' | 'ignore' | 'declined';
@@ -165,6 +170,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     aftermath: null,
     comesBackNextDay: false,
     pressesTwice: false,
+    payer: null,
     returns: 'once',
     upgrade: 'ignore',
     webhooks: 'deliver',
@@ -282,6 +288,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         faults,
         processing: null,
         leaves: null,
+        payer: null,
         server,
       };
     });
@@ -321,6 +328,7 @@ function decksOf(dice: Random) {
     changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
     changesWhen: dice.deck<Join['changesWhen']>(['looking', 'behind', 'before', 'during', 'after']),
     leaves: dice.deck<Join['leaves']>(['checkout', 'begun', 'paid', ...Array<null>(9).fill(null)]),
+    payer: dice.deck<Join['payer']>(['instead', 'beside', ...Array<null>(6).fill(null)]),
     returns: dice.deck<Join['returns']>(['once', 'once', 'thrice', 'atOnce', 'lie']),
     upgrade: dice.deck<Join['upgrade']>(['take', 'take', 'twice', 'skip', 'ignore', 'declined']),
     webhooks: dice.deck<Join['webhooks']>(['deliver', 'lost', 'late', 'doubled', 'reordered', 'forged']),
@@ -381,6 +389,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
+    payer: decks.payer(),
     returns: decks.returns(),
     upgrade: decks.upgrade(),
     webhooks: decks.webhooks(),
@@ -410,6 +419,7 @@ const hangs = {
   pays: 'begun',
   leaves: null,
   pressesTwice: false,
+  payer: null,
   faults: [],
   processing: null,
 } as const satisfies Partial<Join>;
@@ -453,7 +463,7 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
     );
     units[index]![place] = {
       ...units[index]![place]!,
-      ...(point ? comesBy(point) : { leaves: null }),
+      ...(point ? { ...comesBy(point), payer: null } : { leaves: null }),
       kill: point ? { point } : { afterMs: dice.integer(1200) },
     };
   }

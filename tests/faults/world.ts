@@ -60,6 +60,9 @@ export const contactIdOf = (contact: number) => String(900_000 + contact);
 /** Returns the email that a joiner types first or, with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
+/** Returns the email of whoever pays for a join by its pay link. */
+export const payerEmailOf = (name: string) => emailOf(name, '.payer');
+
 /** Returns the emails that a joiner may type: the first one and the corrected one. */
 export const emailsOf = ({ name, inNameOf }: Join): [string, string] => [
   inNameOf === null ? emailOf(name) : identityOf(inNameOf).personalEmail,
