@@ -249,7 +249,7 @@ test('contacts of a file get codes of their own, which are imported without a wa
   assert.equal(minted.code, 0);
   const lines = minted.out.trim().split('\r\n');
   assert.equal(lines.length, 2_501);
-  assert.match(lines[1]!, /^[2-9A-HJ-NP-Z]{9},5000,,"Rivera, Jo",x0@example\.com,,undergraduate,$/);
+  assert.match(lines[1]!, /^[2-9A-HJ-NP-Z]{9},5000,,"Rivera, Jo",x0@example\.com,,undergraduate,,$/);
   const taken = await take(t, fileOf(t, ...lines));
   assert.equal(taken.out, '2500 imported, 0 unchanged, 0 not taken.\n');
   const code = lines[1]!.slice(0, 9);
@@ -259,7 +259,7 @@ test('contacts of a file get codes of their own, which are imported without a wa
 
 test("a school's codes, and codes to be filled in", async (t) => {
   const school = await mint(t, '--school', 'Lincoln High School', '--expires', '2027-06-30');
-  assert.match(school.out.trim().split('\r\n')[1]!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2027-06-30$/);
+  assert.match(school.out.trim().split('\r\n')[1]!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2027-06-30,$/);
   const open = await mint(t, '--count', '3');
   assert.equal(open.out.trim().split('\n').length, 4);
 });
@@ -302,8 +302,8 @@ test('a line that the import would refuse gets no code and is named, and the oth
   assert.deepEqual(
     minted.map((line) => line.slice(line.indexOf(','))),
     [
-      ',contactId,firstName,lastName,email,school,programme,expiresAt',
-      ',6105,,Rivera,r@example.com,,undergraduate,2027-06-30',
+      ',contactId,firstName,lastName,email,school,programme,expiresAt,nominatedBy',
+      ',6105,,Rivera,r@example.com,,undergraduate,2027-06-30,',
     ],
   );
   for (const fault of [
@@ -330,10 +330,10 @@ test('a line keeps the programme and the last day of its own, and the others get
   assert.deepEqual(
     out.match(/(?<=,)62.*/g)?.map((line) => line.trim()),
     [
-      '6201,,,,,high-school,2027-01-31',
-      '6202,,,,,undergraduate,2027-02-28',
-      '6203,,,,,high-school,2027-06-30',
-      '6204,,,,,undergraduate,2027-06-30',
+      '6201,,,,,high-school,2027-01-31,',
+      '6202,,,,,undergraduate,2027-02-28,',
+      '6203,,,,,high-school,2027-06-30,',
+      '6204,,,,,undergraduate,2027-06-30,',
     ],
   );
 });
@@ -412,6 +412,16 @@ test('a line that is not taken cannot pass off another one as ours', async (t) =
     out,
     'line 2: "x[2J 9 imported, 0 unchanged, 0 not taken." is not a contact id: it has digits only.\n0 imported, 0 unchanged, 1 not taken.\n',
   );
+});
+
+test('making codes and importing them warn of contacts who are members already', async (t) => {
+  await server.deps.contacts.refresh('105');
+  const minted = await mint(t, fileOf(t, 'contactId,nominatedBy', '105,"Ms. Alvarez, counselor"', '7105,'));
+  assert.match(minted.out, /members already, and should not be invited again: 1, such as contact 105\./);
+  const lines = minted.out.split(/\r?\n/).filter((line) => /^(code|[2-9A-Z]{9}),/.test(line));
+  assert.match(lines[1]!, /,105,.*,"Ms\. Alvarez, counselor"$/);
+  const taken = await take(t, fileOf(t, ...lines));
+  assert.match(taken.out, /2 imported.*members already.*: 1, such as on line 2\./s);
 });
 
 test('an import warns of codes that have expired already', async (t) => {

@@ -25,6 +25,7 @@ import {
   listInvitations,
   withdrawCode,
 } from '../server/joining/invitations/invitations.ts';
+import { countMembers } from '../server/joining/invitations/membersAmong.ts';
 import { mintCodes } from '../server/joining/invitations/mintInvitations.ts';
 import { verdictOn } from '../server/joining/invitations/verdictOn.ts';
 import { count } from '../server/people/privacy/counted.ts';
@@ -111,8 +112,13 @@ export const invitationCommands = [
               (line, text) => refusals.push(`line ${line}: ${text}`),
             );
       printCsvLine(['code', ...mintColumns]);
-      for await (const { code, invitation } of mintCodes(database, wanted))
+      const members = countMembers(database);
+      for await (const { code, invitation } of mintCodes(database, wanted)) {
+        await members.add(invitation.contactId);
         printCsvLine([code, ...mintColumns.map((column) => invitation[column] ?? '')]);
+      }
+      const warning = await members.warning();
+      if (warning !== null) warn(`Warning: ${warning}`);
       warnAll(refusals);
       return refusals.length === 0;
     },

@@ -8,6 +8,7 @@ const session = '/api/public/join-session/{uuid}';
 
 export const calls = {
   checkEligibility: { method: 'POST', path: '/api/public/eligibility/check' },
+  checkInvitation: { method: 'POST', path: '/api/public/check' },
   initiateJoin: { method: 'POST', path: '/api/public/join/initiate' },
   initiateSchoolJoin: { method: 'POST', path: '/api/public/join/initiate-school' },
   initiateSelfNomination: { method: 'POST', path: '/api/public/join/initiate/self-nomination' },

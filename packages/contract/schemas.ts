@@ -223,6 +223,14 @@ const site = z.object({
     supportEmail: z.string(),
     supportPhone: z.string(),
     links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),
+    /** What families can look up elsewhere; absent where the society's file does not say. */
+    legalForm: z.string().optional(),
+    taxStatus: z.string().optional(),
+    founded: z.int().optional(),
+    postalAddress: z.string().optional(),
+    statementName: z.string().optional(),
+    independence: z.string().optional(),
+    deductibility: z.string().optional(),
     colours: z.object({ gold: z.string(), red: z.string() }),
   }),
   defaultProgramme: z.string(),
@@ -304,6 +312,39 @@ export const schemas = {
       contactId: contactId.nullable(),
       /** True if a failed code is that of a member. */
       isMember: z.boolean().optional(),
+    }),
+  },
+  checkInvitation: {
+    /** An invite code, or a link. */
+    body: z.object({ text: given(2000) }),
+    data: z.object({
+      /**
+       * What it is. `page`: a page of ours that asks for nothing. `broken`: a link at our address that is not as we sent it. `elsewhere`:
+       * a link at another address. `unknown`: a code that we did not send. `unread`: neither a code nor a link.
+       */
+      is: z.enum([
+        'code',
+        'school code',
+        'link',
+        'checkout',
+        'pay',
+        'join',
+        'resume',
+        'page',
+        'broken',
+        'elsewhere',
+        'unknown',
+        'unread',
+      ]),
+      programme: nullableText,
+      /** The lowest price of a membership, or that of the link: "$65.00". */
+      price: nullableText,
+      /** What is refunded, in words. */
+      refund: nullableText,
+      /** When it expires; null if it does not. */
+      until: nullableText,
+      /** Whether it works now: false if it has expired, or was withdrawn. */
+      holds: z.boolean(),
     }),
   },
   initiateJoin: {
@@ -479,6 +520,7 @@ export const schemas = {
           lines: z.array(z.object({ name: z.string(), amount: z.int() })),
           total: z.int(),
           email: nullableText,
+          notes: z.array(z.string()),
         })
         .nullable(),
     }),
@@ -617,6 +659,8 @@ export const schemas = {
               card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
               /** Who paid, by a pay link: their name, or empty if it is unknown. Null if the joiner paid. */
               paidBy: z.string().nullish(),
+              /** What the receipt says besides, such as whether donations are deductible. */
+              notes: z.array(z.string()).nullish(),
             }),
           ),
         })

@@ -7,7 +7,9 @@ export type Doubt =
   /** The code has expired, so nobody can join with it. */
   | 'expired'
   /** Staff have withdrawn the code, and it stays withdrawn. */
-  | 'withdrawn';
+  | 'withdrawn'
+  /** The contact is a member, so the code is refused to them. */
+  | 'member';
 
 /** Personal codes of a file that can be guessed, or mistaken for one another. */
 export interface Guessable {
@@ -21,12 +23,18 @@ export interface Guessable {
 const doubtful: Record<Doubt, string> = {
   moved: 'codes that lead to another contact now, while their joins stay with the contact who began them',
   expired: 'codes that have expired already',
+  member: 'contacts who are members already, and should not be invited again',
   withdrawn: 'codes that were withdrawn, and stay so (extending opens one again)',
 };
 
 /** Says for staff how many lines are doubtful, and where the first is. */
 export function doubtSentence(doubt: Doubt, count: number, line: number): string {
   return `${doubtful[doubt]}: ${count}, such as on line ${line}.`;
+}
+
+/** Says for staff how many of the contacts for whom codes are made are members, and who one of them is. */
+export function membersSentence(count: number, contactId: string): string {
+  return `${doubtful.member}: ${count}, such as contact ${contactId}.`;
 }
 
 /**

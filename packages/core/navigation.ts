@@ -25,6 +25,7 @@ export const screenPaths = {
   verify: '/verify/:number?',
   stopReminders: '/unsubscribe/:token',
   pay: '/pay/:token',
+  check: '/check',
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
@@ -47,6 +48,7 @@ export const screenTitles: Record<ScreenName, string> = {
   verify: 'Verify a Membership',
   stopReminders: 'Reminders',
   pay: 'Pay for a Membership',
+  check: 'Is this real?',
 };
 export const NOT_FOUND_TITLE = 'Page not found';
 
@@ -91,6 +93,9 @@ export function linkedScreen(search: string): string | null {
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
+/** The path of the page that says whether a code or a link is the society's. */
+export const CHECK_PATH = screenPaths.check;
+
 /** Returns the path of the page on which somebody else pays for a join. */
 export const payPath = (token: string) => `/pay/${token}`;
 
@@ -107,6 +112,7 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
   { paths: /^\/upload\/[^/]+\/?$/, needsSession: false },
   { paths: /^\/pay\/[^/]+\/?$/i, needsSession: false },
+  { paths: /^\/check\/?$/i, needsSession: false },
   { paths: /^\/pass\/?$/, needsSession: false },
   { paths: /^\/unsubscribe\/[^/]+\/?$/i, needsSession: false },
   { paths: /^\/verify(\/[^/]+)?\/?$/i, needsSession: false },

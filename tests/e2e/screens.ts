@@ -157,6 +157,12 @@ export const screens: Screen[] = [
     isThere: (page) => button(page, 'Pay $65.00'),
   },
   {
+    name: 'whether an invitation is real',
+    arrange: async () => '/check',
+    title: 'Is this real?',
+    isThere: (page) => button(page, 'Check'),
+  },
+  {
     name: 'a membership that is verified',
     arrange: verifyPathOfMember,
     waitsFor: 'verifyNumber',

@@ -64,7 +64,7 @@ test('Student Details begin with who invited the joiner and why', async ({ page,
   const main = page.getByRole('main');
   await enterCode(page, 'LINCOLN2026');
   await expect(
-    main.getByText(/^You were invited through Lincoln High School, which named you/),
+    main.getByText(/^You were invited to Collegiate Honor Society through Lincoln High School/),
   ).toBeVisible();
   await enterCode(page, invitation.code);
   await expect(main.getByText(/^You were invited to Collegiate Honor Society because/)).toBeVisible();

@@ -100,6 +100,7 @@ export const table: Record<CallName, { when: 'unpaid' | 'paid'; ask: Ask } | { k
   correctEmail: { when: 'paid', ask: asked('correctEmail', { email: 'corrected@example.com' }) },
   setVerification: { when: 'paid', ask: asked('setVerification', { isVerifiable: false }) },
   checkEligibility: { knows: 'an invite code' },
+  checkInvitation: { knows: 'an invite code, or a link' },
   initiateJoin: { knows: 'an invite code' },
   initiateSchoolJoin: { knows: 'an invite code' },
   initiateSelfNomination: { knows: 'nothing: it begins a join' },

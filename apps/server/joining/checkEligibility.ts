@@ -43,9 +43,8 @@ interface FoundCode {
 
 /**
  * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown or withdrawn, has expired, or is of a
- * programme in which no join may begin. If our database does not know the code, the attempt is counted by address before HubSpot is asked, and
- * the count is undone if HubSpot knows the code. For a known code one read-only statement is enough, with one exception: if the
- * mirror calls the contact a member and no membership was bought here, the contact is read from HubSpot again.
+ * programme in which no join may begin. If the mirror calls the contact a member and no membership was bought here, the contact is read
+ * from HubSpot again.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -53,51 +52,59 @@ export async function checkEligibility(
 ): Promise<Eligibility> {
   const broken = inviteCodeError(given.invitationCode);
   if (broken) throw new Refusal(400, broken, { errors: { invitationCode: broken } });
-  const code = normaliseInviteCode(given.invitationCode);
-  const attempt: CodeAttempt = { code, addressHash: deps.hashAddress(given.address) };
+  const { address } = given;
+  const attempt = { code: normaliseInviteCode(given.invitationCode), addressHash: deps.hashAddress(address) };
+  const { opening, ...code } = await lookUpCode(deps, attempt);
+  if (opening !== 'opens')
+    return {
+      status: 'failed',
+      message: opening === 'expired' ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
+      contactId: null,
+    };
+  let found = code;
+  if (found.contact_id !== null && isMemberByHubspotAlone(found.holdings)) {
+    if (await askAboutMember(deps, { contactId: found.contact_id, address }))
+      found = await find(deps, attempt);
+  }
+  if (isMember(found.holdings, 'code'))
+    return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
+  return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
+}
 
-  let found = await find();
+/**
+ * Looks a code up here and, if it is not known here, in HubSpot. A code that opens nothing is counted by address, before HubSpot is asked;
+ * the count is undone if HubSpot knows the code. For a code that opens, one read-only statement is enough. Throws 429 above the limit.
+ */
+export async function lookUpCode(
+  deps: Deps,
+  attempt: CodeAttempt,
+): Promise<Pick<FoundCode, 'invitation' | 'contact_id' | 'holdings'> & { opening: Opening }> {
+  const opening = ({ invitation }: FoundCode) => openingOf(invitation, deps.society.openProgrammes);
+  let found = await find(deps, attempt);
   if (!found.is_within) throw tooManyAttempts(deps);
-  if (opening() !== 'opens') {
+  if (opening(found) !== 'opens') {
     const counted = await countAttempt(deps, attempt);
     if (!counted.is_within) throw tooManyAttempts(deps);
     if (!found.invitation) {
       // An address that has recently tried other wrong codes gets fewer of the searches that HubSpot allows, so that others are
       // served first.
-      const isSuspect = counted.is_suspect || isSlip(code);
-      const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
+      const isSuspect = counted.is_suspect || isSlip(attempt.code);
+      const learned = await deps.contacts.learnCode(attempt.code, isSuspect ? 'suspect' : 'joiner');
       if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
       if (learned === 'known') {
         await forgiveAttempt(deps.database, attempt, counted);
-        found = await find();
+        found = await find(deps, attempt);
       }
     }
   }
+  return { ...found, opening: opening(found) };
+}
 
-  if (opening() !== 'opens')
-    return {
-      status: 'failed',
-      message: opening() === 'expired' ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
-      contactId: null,
-    };
-  if (found.contact_id !== null && isMemberByHubspotAlone(found.holdings)) {
-    const { address } = given;
-    if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();
-  }
-  if (isMember(found.holdings, 'code'))
-    return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
-  return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
-
-  function opening(): Opening {
-    return openingOf(found.invitation, deps.society.openProgrammes);
-  }
-
-  async function find(): Promise<FoundCode> {
-    const { rows } = await sql<FoundCode>`
-      select ${invitationFacts} as invitation, (select contact_id from person where id = person_id) as contact_id,
-        ${holdings('invitation.person_id')} as holdings,
-        ${mayAttempt(deps, attempt)} as is_within
-      from (select) as always left join invitation on code = ${code}`.execute(deps.database);
-    return rows[0]!;
-  }
+async function find(deps: Deps, attempt: CodeAttempt): Promise<FoundCode> {
+  const { rows } = await sql<FoundCode>`
+    select ${invitationFacts} as invitation, (select contact_id from person where id = person_id) as contact_id,
+      ${holdings('invitation.person_id')} as holdings,
+      ${mayAttempt(deps, attempt)} as is_within
+    from (select) as always left join invitation on code = ${attempt.code}`.execute(deps.database);
+  return rows[0]!;
 }

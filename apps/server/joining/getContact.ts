@@ -52,15 +52,19 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
 
   /**
    * Returns the sentence about the invitation. In a join by a school's code it names the school of the invitation, not of the
-   * contact.
+   * contact. Who nominated the joiner is said only if the invitation says it, word for word.
    */
-  function invitationOf({ origin, programme, school, profile }: typeof row): string {
-    const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
-    if (origin === 'self_nomination') return fillIn(nominated, deps.society, programme);
+  function invitationOf({ origin, programme, school, profile, nominated_by }: typeof row): string {
+    const { invitedThroughSchool, invited, nominated, nominatedBy } = deps.society.pages.studentDetails;
+    const fill = (text: string, more?: Record<string, string>) => fillIn(text, deps.society, programme, more);
+    if (origin === 'self_nomination') return fill(nominated);
     const through = school ?? (origin === 'school' ? null : profile?.schoolName);
-    return through
-      ? fillIn(invitedThroughSchool, deps.society, programme, { school: through })
-      : fillIn(invited, deps.society, programme);
+    const { independence } = deps.society.society;
+    return [
+      through ? fill(invitedThroughSchool, { school: through }) : fill(invited),
+      ...(nominated_by ? [fill(nominatedBy, { nominatedBy: nominated_by })] : []),
+      ...(through && independence ? [fill(independence)] : []),
+    ].join(' ');
   }
 
   /**
@@ -85,12 +89,14 @@ const readJoin = statement<
     guardian_consent: string | null;
     profile: ContactProfile | null;
     age: 'unseen' | 'old' | 'fresh';
+    nominated_by: string | null;
   }
 >(
   ({ uuid }) => sql`
     select ${accessOf('join_session')}, case when not made_contact then contact_id end as contact_id, programme, school,
       join_session.details, guardian_consent, case when not made_contact or ${isProven('join_session')} then person.profile end as profile,
-      case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
+      case when person.fetched_at is null then 'unseen' when person.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age,
+      (select nominated_by from invitation where code = invitation_code) as nominated_by
     from join_session join person on person.id = person_id
     where uuid = ${uuid}`,
 );

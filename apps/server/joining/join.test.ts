@@ -280,11 +280,18 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
     (await client.call('getContact', { params: { uuid } })).data.invitation;
   assert.match(
     await invitation(await startJoin(client, 'LINCOLN2026')),
-    /through Lincoln High School, which named you/,
+    /to Collegiate Honor Society through Lincoln High School/,
   );
   assert.match(
     await invitation(await startJoin(client, 'HONOR103')),
-    /^You were invited .* because a school, a counselor/,
+    /^You were invited to Collegiate Honor Society\.$/,
+  );
+  await sql`insert into invitation (code, school, nominated_by) values ('NOMINATED7', 'Elm School', 'Ms. Alvarez, counselor at Elm School')`.execute(
+    server.deps.database,
+  );
+  assert.equal(
+    await invitation(await startJoin(client, 'NOMINATED7')),
+    'You were invited to Collegiate Honor Society through Elm School. Nominated by Ms. Alvarez, counselor at Elm School. Collegiate Honor Society is independent, and not part of your school.',
   );
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
@@ -295,7 +302,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   );
   assert.match(
     await invitation(await startJoin(client, 'HONOR103')),
-    /through Lincoln High School, which named you/,
+    /to Collegiate Honor Society through Lincoln High School/,
   );
   await sql`update join_session set person_id = (select id from person where contact_id = '103') where uuid = ${nominated}`.execute(
     server.deps.database,

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { shortName } from '../session/person.ts';
+import { receiptNotes } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
@@ -14,7 +16,7 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
     name: string | null;
     intent_id: string;
     succeeded_at: Date;
-    items: { name: string; priceCents: number }[];
+    items: OrderLine[];
     amount_cents: number;
     refunded_cents: number;
     card_brand: string | null;
@@ -42,6 +44,7 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
         row.card_last4 && !row.by_pay_link
           ? { brand: row.card_brand ?? 'Card', last4: row.card_last4 }
           : null,
+      notes: receiptNotes(deps.society, row.items),
       paidBy: row.by_pay_link ? (row.payer_name ?? '') : null,
     })),
   };

@@ -3,6 +3,7 @@ import { DETAILS_SUBMITTED } from '#core/sentences.ts';
 import { serve } from '../platform/http/routes.ts';
 import { deleteSessionProduct, setCustomDonation, setSessionProduct } from './changeOrder.ts';
 import { checkEligibility } from './checkEligibility.ts';
+import { checkInvitation } from './checkInvitation.ts';
 import { checkoutDetails } from './checkoutDetails.ts';
 import type { Deps } from './deps.ts';
 import { getContact } from './getContact.ts';
@@ -28,6 +29,9 @@ export function joiningRoutes(app: FastifyInstance, deps: Deps): void {
 
   serve(app, deps, 'checkEligibility', async ({ body, request }) => ({
     data: await checkEligibility(deps, { invitationCode: body.invitationCode, address: request.ip }),
+  }));
+  serve(app, deps, 'checkInvitation', async ({ body, request }) => ({
+    data: await checkInvitation(deps, { text: body.text, address: request.ip }),
   }));
   serve(app, deps, 'initiateJoin', async ({ body, request, reply }) =>
     started(

@@ -5,7 +5,7 @@ import { isToPayer } from '#core/letterKinds.ts';
 import { nameForLetter } from '#core/letterName.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice, shortPrice } from '#core/money.ts';
-import type { LinkedScreen } from '#core/navigation.ts';
+import { CHECK_PATH, type LinkedScreen } from '#core/navigation.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
 import { isDonationType, isMembershipType } from '#core/product.ts';
@@ -14,7 +14,7 @@ import { isReminder } from '#core/reminders.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { MailAddress } from '../platform/config/mail.ts';
 import type { Mail } from '../providers/mail/client.ts';
-import { dateOf, fillIn } from '../society/texts.ts';
+import { dateOf, fillIn, receiptNotes } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import {
   type AmountTable,
@@ -44,6 +44,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
     ...society.society,
     postalAddress: society.letters.postalAddress ?? null,
     stopPage: stops?.pageAddress(to) ?? null,
+    checkPage: writing.config.publicUrl + CHECK_PATH,
   };
   const from = senderOf(writing);
   return {
@@ -179,6 +180,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
             letter.kind === 'second-payment',
             paidOn,
             toPayer || payer === null ? card && `with ${card}` : `by ${payer}`,
+            receiptNotes(society, payment.lines),
           )
         : undefined,
       refundReceipt: refund ? refundTable(refund, payment, card) : undefined,
@@ -210,13 +212,14 @@ function receiptTable(
   paidOn: string | null | undefined,
   /** "with Visa ending 4242", or "by" whom. */
   how: string | undefined,
+  more: readonly string[],
 ): AmountTable {
   const paid = paidOn ? `Paid on ${paidOn}` : 'Paid';
   return {
     // A restore may have lost the order.
     lines: lines.length > 0 ? linesOf(lines) : [{ name: 'Your payment', amount: displayPrice(amountCents) }],
     total: { name: goesBack ? 'Goes back' : 'Total paid', amount: displayPrice(amountCents) },
-    notes: [`${paid}${how ? ` ${how}` : ''}`, `Reference: ${intentId}`],
+    notes: [`${paid}${how ? ` ${how}` : ''}`, `Reference: ${intentId}`, ...more],
   };
 }
 

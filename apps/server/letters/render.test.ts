@@ -37,8 +37,9 @@ test('an address of several lines keeps its lines, in both versions of a letter'
     colours: { gold: '#E8B23A', red: '#9E1B32' },
     postalAddress: "O'Brien & Daughters\n12 Oak Street\nWellington 6011",
     stopPage: null,
+    checkPage: 'https://join.society.example/check',
   };
-  assert.match(textOf(content, sender), /\nO'Brien & Daughters\n12 Oak Street\nWellington 6011\n$/);
+  assert.match(textOf(content, sender), /\nO'Brien & Daughters\n12 Oak Street\nWellington 6011\nNot sure/);
   assert.match(
     htmlOf(content, sender),
     /<br>O(&#39;|')Brien &(amp|#38); Daughters<br>12 Oak Street<br>Wellington 6011</,

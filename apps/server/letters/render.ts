@@ -35,10 +35,13 @@ export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'support
   postalAddress: string | null;
   /** The page on which the recipient can stop reminders; null in all letters but reminders. */
   stopPage: string | null;
+  /** The page that says whether a code or a link is the society's. */
+  checkPage: string;
 };
 
 const WHY = 'You get this because this address was given to join, and the join was not finished.';
 const STOP = 'Stop these reminders';
+const IS_IT_REAL = 'Not sure that a link or a code of ours is real?';
 
 /** The Content-ID with which the HTML refers to the crest's image. */
 export const CREST = 'crest@induct';
@@ -100,13 +103,14 @@ const LINE = 72;
 /** Returns the text version, for mail clients that show no HTML. */
 export function textOf({ blocks }: Content, sender: Sender): string {
   const parts = blocks.map(blockText);
-  const { name, supportEmail, supportPhone, postalAddress, stopPage } = sender;
+  const { name, supportEmail, supportPhone, postalAddress, stopPage, checkPage } = sender;
   if (stopPage) parts.push(`${wrapped(WHY)}\n${STOP}:\n${stopPage}`);
   const foot = [
     '-- ',
     name,
     `${supportEmail} · ${supportPhone}`,
     ...(postalAddress ? postalAddress.split('\n').map((line) => wrapped(line)) : []),
+    `${IS_IT_REAL} ${checkPage}`,
   ];
   return `${[...parts, foot.join('\n')].join('\n\n')}\n`;
 }
@@ -163,7 +167,7 @@ const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, 
  * for dark mode only.
  */
 export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender): string {
-  const { name, supportEmail, supportPhone, postalAddress, stopPage, colours } = sender;
+  const { name, supportEmail, supportPhone, postalAddress, stopPage, checkPage, colours } = sender;
   const parts = blocks.map((block) => blockHtml(block, colours.red, [...addresses, supportEmail]));
   return `<!doctype html>
 <html lang="en" dir="ltr">
@@ -197,7 +201,7 @@ export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender):
 ${parts.join('\n')}
 </td></tr>
 <tr><td class="side line" style="padding:20px 36px 28px;border-top:1px solid #e4dbd3">
-${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escapeHtml(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escapeHtml(name)}<br><a href="mailto:${escapeHtml(supportEmail)}" style="color:#665a55">${escapeHtml(supportEmail)}</a> · ${escapeHtml(supportPhone)}${postalAddress ? `<br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}` : ''}</p>
+${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escapeHtml(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escapeHtml(name)}<br><a href="mailto:${escapeHtml(supportEmail)}" style="color:#665a55">${escapeHtml(supportEmail)}</a> · ${escapeHtml(supportPhone)}${postalAddress ? `<br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}` : ''}<br>${IS_IT_REAL} <a href="${escapeHtml(checkPage)}" style="color:#665a55">Check it</a></p>
 </td></tr>
 </table>
 </td></tr></table>

@@ -9,7 +9,7 @@ import { isMembershipType } from '#core/product.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { payerConsentOf } from '../session/guardianConsent.ts';
-import { fillIn } from '../society/texts.ts';
+import { fillIn, receiptNotes } from '../society/texts.ts';
 import { freeze } from './beginPayment.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { endChange, replace } from './changeIntent.ts';
@@ -170,6 +170,7 @@ export async function reportPayPage(
     lines: linesOf(items),
     total: amount_cents,
     email: receipt_email,
+    notes: receiptNotes(deps.society, items),
   };
   return { status, receipt: status === 'succeeded' ? receipt : null };
 

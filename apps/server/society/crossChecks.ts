@@ -14,6 +14,8 @@ const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
   ],
   [/^pages\.(getStarted\.lead|questions\.\d+\.text|studentDetails\.(invited|nominated))$/, placeholders],
   [/^pages\.studentDetails\.invitedThroughSchool$/, [...placeholders, 'school']],
+  [/^pages\.studentDetails\.nominatedBy$/, [...placeholders, 'nominatedBy']],
+  [/^society\.(independence|deductibility)$/, placeholders],
   [/^pages\.getStarted\.facts\.\d+\.text$/, ['price', 'refund']],
   [/^store\.text$/, placeholders],
   [/^certificate\.citation$|^pressRelease\./, OF_PAPERS],

@@ -120,6 +120,16 @@ export const societyFile = z.strictObject({
     /** The time zone in which dates on papers are written. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
+    /** What families can look up elsewhere. What is absent is not shown. */
+    legalForm: line.optional(),
+    taxStatus: line.optional(),
+    founded: z.int().min(1700).max(2100).optional(),
+    /** What card statements show, at most 22 characters (https://docs.stripe.com/get-started/account/statement-descriptors). */
+    statementName: line.max(22, 'must have at most 22 characters, as card statements do').optional(),
+    /** Said with every invitation through a school: that the society is no part of it. */
+    independence: line.optional(),
+    /** Whether donations are deductible, said beside them and on the receipt. */
+    deductibility: line.optional(),
     colours: z.strictObject({ gold: colour, red: colour }),
   }),
   programmes: z.record(
@@ -137,8 +147,14 @@ export const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
-    /** Sentences about who invited the joiner: with {school}, without a school, and for self-nominations. */
-    studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
+    /** Sentences about who invited the joiner: with {school}, without a school, and for self-nominations. They claim no reason. */
+    studentDetails: z.strictObject({
+      invitedThroughSchool: line,
+      invited: line,
+      nominated: line,
+      /** Follows the sentence of an invitation that says who nominated the joiner ({nominatedBy}). */
+      nominatedBy: line.default('Nominated by {nominatedBy}.'),
+    }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
       lead: line,
@@ -161,7 +177,7 @@ export const societyFile = z.strictObject({
       remindMinors: z.boolean().default(false),
       /** The URL of the members' portal. If absent, the letter about the portal links to the welcome page. */
       portal: webAddress.optional(),
-      /** The society's postal address, at the end of every letter. */
+      /** The society's postal address, at the end of every letter, and on /check. */
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),

@@ -1,4 +1,5 @@
 import { shortPrice } from '#core/money.ts';
+import { isDonationType, type ProductType } from '#core/product.ts';
 import type { Society } from './society.ts';
 
 /** The placeholders that {@link fillIn} knows in every text. */
@@ -22,6 +23,19 @@ export function fillIn(
   };
   const values: Record<string, string> = { ...known, ...more };
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+/**
+ * Returns what a receipt says besides its amounts: what the card statement shows and, if there is a donation, whether donations are
+ * deductible. Nothing of what the society's file does not say.
+ */
+export function receiptNotes(society: Society, lines: readonly { type: ProductType }[]): string[] {
+  const { statementName, deductibility } = society.society;
+  const hasDonation = lines.some(({ type }) => isDonationType(type));
+  return [
+    ...(statementName ? [`On the card statement: ${statementName}`] : []),
+    ...(hasDonation && deductibility ? [fillIn(deductibility, society, society.defaultProgramme)] : []),
+  ];
 }
 
 /** Returns a date in words, in the society's time zone: "November 23, 2026". */

@@ -10,8 +10,14 @@ export function toSite(
   rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'sendsLetters' | 'apiUrl'>,
 ): Site {
   const fill = (text: string, key = society.defaultProgramme) => fillIn(text, society, key);
+  const { independence, deductibility } = society.society;
   return {
-    society: society.society,
+    society: {
+      ...society.society,
+      ...(society.letters.postalAddress && { postalAddress: society.letters.postalAddress }),
+      ...(independence && { independence: fill(independence) }),
+      ...(deductibility && { deductibility: fill(deductibility) }),
+    },
     defaultProgramme: society.defaultProgramme,
     programmes: Object.fromEntries(
       society.openProgrammes.map((key) => {

@@ -75,6 +75,9 @@ export const lazyScreens = {
     load: () => import(/* webpackChunkName: "pay" */ './pay/route.ts'),
     placeholder: loader('pay', 'Loading the order…'),
   },
+  check: {
+    load: () => import(/* webpackChunkName: "check" */ './check/route.tsx'),
+  },
   stopReminders: {
     load: () => import(/* webpackChunkName: "stopReminders" */ './stopReminders/route.tsx'),
     placeholder: loader('stopReminders', 'Loading…'),

@@ -41,7 +41,7 @@ export function ImportPage() {
       <Standing file={file} />
       <Counts file={file} />
       <Next file={file} />
-      {file.doubts.length > 0 && file.state === 'checked' && (
+      {file.doubts.length > 0 && (file.state === 'checked' || file.kind === 'mint') && (
         <Section title="Please look at this">
           <ul className={styles.lines}>
             {file.doubts.map((doubt) => (

@@ -11,6 +11,7 @@ export const mintColumns = [
   'school',
   'programme',
   'expiresAt',
+  'nominatedBy',
 ] as const;
 type Column = (typeof mintColumns)[number];
 export type InvitationToMint = Partial<Record<Column, string>>;

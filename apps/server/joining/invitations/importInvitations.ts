@@ -14,12 +14,13 @@ import type { Society } from '../../society/society.ts';
 import { dayOf } from '../../society/texts.ts';
 import { findGuessable } from './guessable.ts';
 import { expiryOf } from './invitations.ts';
+import { membersAmong } from './membersAmong.ts';
 
 /** The number of lines in the file with each result. */
 export interface ImportReport {
   /** Codes that were not known before. */
   added: number;
-  /** Codes that lead elsewhere now, or have another programme, last day or campaign. */
+  /** Codes that lead elsewhere now, or have another programme, last day, nominator or campaign. */
   changed: number;
   unchanged: number;
   /** The number of rejected lines, each of which was reported with its line number. */
@@ -43,7 +44,7 @@ export interface ImportListener {
 
 const columns = {
   needed: ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'],
-  optional: ['programme', 'expiresAt'],
+  optional: ['programme', 'expiresAt', 'nominatedBy'],
   refusesOthers: true,
 } as const;
 type Column = (typeof columns)['needed' | 'optional'][number];
@@ -58,6 +59,8 @@ interface Invitation {
   programme: string | null;
   /** The last day on which the code is valid (YYYY-MM-DD), or the time at which it expires (ISO 8601). */
   expiresAt: string | null;
+  /** Who nominated the person, word for word as they are told. */
+  nominatedBy: string | null;
 }
 
 interface Line extends Invitation {
@@ -156,6 +159,7 @@ function invitationOf(values: Record<Column, string>, programmes: Programmes): I
     school: field('school'),
     programme: field('programme'),
     expiresAt: field('expiresAt'),
+    nominatedBy: field('nominatedBy'),
   };
   const { code, contactId, school, expiresAt } = read;
   const broken = codeFault(code);
@@ -259,7 +263,7 @@ async function write(
   const given = sql`
     line as (
       select * from json_to_recordset(${JSON.stringify(lines.map((line) => ({ ...line, likeness: likenessOf(line), words: searchWords(line) })))}::json) as line (
-        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, likeness text, words text)
+        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text, "nominatedBy" text, likeness text, words text)
     ), used as (
       select code, person_id from invitation
       where code in (select code from line) and exists (select from join_session where invitation_code = code)
@@ -277,6 +281,12 @@ async function write(
     connection,
   );
   for (const { code } of withdrawn.rows) doubted(first.get(code)!, 'withdrawn');
+  const members = await membersAmong(
+    connection,
+    lines.flatMap(({ contactId }) => contactId ?? []),
+  );
+  for (const { line, contactId } of lines)
+    if (contactId !== null && members.has(contactId)) doubted(line, 'member');
   const added = rows.filter(({ isNew }) => isNew).length;
   report.added += added;
   report.changed += rows.length - added;
@@ -311,15 +321,15 @@ function writeLines(given: RawBuilder<unknown>, { timeZone, campaign }: Target):
       where person.fetched_at is null and person.merged_into is null and (excluded.profile || person.profile) is distinct from person.profile
       returning id, contact_id
     )
-    insert into invitation (code, person_id, school, programme, expires_at, campaign)
+    insert into invitation (code, person_id, school, programme, expires_at, nominated_by, campaign)
     select code, coalesce(${personOf('contactId')}, persons.id), case when "contactId" is null then school end, programme,
-      ${expiryOf(sql`"expiresAt"`, timeZone)}, ${campaign}
+      ${expiryOf(sql`"expiresAt"`, timeZone)}, "nominatedBy", ${campaign}
     from line left join persons on persons.contact_id = "contactId"
     on conflict (code) do update set
       person_id = excluded.person_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at,
-      campaign = coalesce(excluded.campaign, invitation.campaign)
-    where (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.campaign)
-      is distinct from (excluded.person_id, excluded.school, excluded.programme, excluded.expires_at, coalesce(excluded.campaign, invitation.campaign))
+      nominated_by = excluded.nominated_by, campaign = coalesce(excluded.campaign, invitation.campaign)
+    where (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.nominated_by, invitation.campaign)
+      is distinct from (excluded.person_id, excluded.school, excluded.programme, excluded.expires_at, excluded.nominated_by, coalesce(excluded.campaign, invitation.campaign))
     returning code, xmax = 0 as "isNew", coalesce(expires_at <= now(), false) as "isExpired",
       exists (select from used where used.code = invitation.code and used.person_id is distinct from invitation.person_id) as "isMoved"`;
 }
@@ -329,13 +339,14 @@ function wouldWrite(given: RawBuilder<unknown>, { timeZone, campaign }: Target):
   return sql<Written>`
     with ${given}, target as (
       select line.code, ${personOf('contactId')} as person_id, case when "contactId" is null then school end as school, programme,
-        ${expiryOf(sql`"expiresAt"`, timeZone)} as expires_at, ${campaign}::text as campaign
+        ${expiryOf(sql`"expiresAt"`, timeZone)} as expires_at,
+        "nominatedBy" as nominated_by, ${campaign}::text as campaign
       from line
     )
     select target.code, invitation.code is null as "isNew", coalesce(target.expires_at <= now(), false) as "isExpired",
       exists (select from used where used.code = target.code and used.person_id is distinct from target.person_id) as "isMoved"
     from target left join invitation on invitation.code = target.code
     where invitation.code is null
-      or (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.campaign)
-        is distinct from (target.person_id, target.school, target.programme, target.expires_at, coalesce(target.campaign, invitation.campaign))`;
+      or (invitation.person_id, invitation.school, invitation.programme, invitation.expires_at, invitation.nominated_by, invitation.campaign)
+        is distinct from (target.person_id, target.school, target.programme, target.expires_at, target.nominated_by, coalesce(target.campaign, invitation.campaign))`;
 }

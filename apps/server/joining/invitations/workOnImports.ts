@@ -9,6 +9,7 @@ import { contactFile, contactsToMint, type InvitationToMint, mintColumns } from 
 import { importInvitations } from './importInvitations.ts';
 import { deleteParts, PartWriter, wholeOf } from './importParts.ts';
 import { type Import, type ImportCounts, type ImportState, importColumns } from './imports.ts';
+import { countMembers } from './membersAmong.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const INTERVAL_MS = 1_000;
@@ -121,8 +122,10 @@ async function make(deps: Work, file: Import, signal?: AbortSignal): Promise<voi
   await deleteParts(database, file.id, ['made']);
   const writer = new PartWriter(database, file.id, 'made');
   writer.add(csvLine(['code', ...mintColumns]));
+  const members = countMembers(database);
   let made = 0;
   for await (const { code, invitation } of mintCodes(database, wanted())) {
+    await members.add(invitation.contactId);
     writer.add(csvLine([code, ...mintColumns.map((column) => invitation[column] ?? '')]));
     if (++made % 1_000 !== 0) continue;
     await writer.flush({ isEnd: false });
@@ -133,7 +136,9 @@ async function make(deps: Work, file: Import, signal?: AbortSignal): Promise<voi
   await refused.flush({ isEnd: true });
   const counts = { made, refused: counted() };
   const state = imports ? 'importing' : 'made';
-  await finish(database, file, { state, counts, refusals, sizeBytes: writer.size });
+  const warning = await members.warning();
+  const doubts = warning === null ? [] : [warning];
+  await finish(database, file, { state, counts, refusals, doubts, sizeBytes: writer.size });
   await deleteParts(database, file.id, ['file']);
 }
 

@@ -107,6 +107,7 @@ export interface InvitationTable {
   person_id: number | null;
   school: string | null;
   programme: string | null;
+  nominated_by: string | null;
   expires_at: NullableTimestamp;
   created_at: Timestamp;
   is_withdrawn: Generated<boolean>;

@@ -25,6 +25,7 @@ type Priority = keyof typeof priorities;
 
 const ofCalls: Partial<Record<CallName, Priority>> = {
   checkEligibility: 'new',
+  checkInvitation: 'new',
   initiateJoin: 'new',
   initiateSchoolJoin: 'new',
   initiateSelfNomination: 'new',

@@ -11,6 +11,7 @@ import { Button, buttonClass } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { Icon } from '#ui/icons.tsx';
+import { Hint } from '#ui/Text.tsx';
 import { useFocusRescue } from '#ui/useFocusRescue.ts';
 import { typedDonation } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
@@ -25,7 +26,7 @@ const isFewer = (now: number, before: number) => now < before;
 
 /** The preset donation amounts, a field for a custom amount, and what is given. Donations add up. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
-  const { checkout } = useSite();
+  const { checkout, society } = useSite();
   const heading = useRef<HTMLHeadingElement>(null);
   const count = donations.length;
   // A pressed Remove disappears with its donation. The focus then moves to the heading, unless the order summary has taken it.
@@ -54,6 +55,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
         <PresetError key={uuid} uuid={uuid} />
       ))}
       <CustomDonation isMore={count > 0} />
+      {society.deductibility && <Hint>{society.deductibility}</Hint>}
       {count > 0 && <Given donations={donations} />}
     </section>
   );

@@ -153,6 +153,7 @@ function CardForm({
         <div className={styles.due}>
           <p data-keep-clear>{`Total: ${displayPrice(totalCents)} USD`}</p>
           {details.billingEmail && <p>{`Receipt to ${details.billingEmail}`}</p>}
+          {society.statementName && <p>{`Your statement will say ${society.statementName}`}</p>}
         </div>
         <Button type="submit" full disabled={!canBuy} busy={payment.stage !== 'ready' && 'Processing…'}>
           Buy Now

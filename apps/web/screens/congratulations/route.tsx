@@ -252,7 +252,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
           ? `${society.name} received from ${from}, for ${names}:`
           : `${society.name} received from you, for ${names}:`}
       </p>
-      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card, paidBy }) => (
+      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card, paidBy, notes }) => (
         <dl key={reference} className={styles.payment}>
           {lines.map(({ name, amount: price }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
@@ -281,6 +281,12 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
             </dt>
             <dd>Reference {reference}</dd>
           </div>
+          {notes?.map((note) => (
+            <div key={note} className={styles.small}>
+              <dt>{note}</dt>
+              <dd />
+            </div>
+          ))}
         </dl>
       ))}
     </section>

@@ -3,7 +3,7 @@ import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-ro
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { linkQuery } from '#core/linkQuery.ts';
-import { screens } from '#core/navigation.ts';
+import { CHECK_PATH, screens } from '#core/navigation.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox, TextField } from '#ui/Field.tsx';
@@ -134,6 +134,12 @@ export function Component() {
           )}
         </div>
       </Form>
+      <p className={styles.otherWays}>
+        Is your invitation real?{' '}
+        <ButtonLink variant="plain" to={CHECK_PATH}>
+          Check it
+        </ButtonLink>
+      </p>
       {sendsLetters && (
         <p className={styles.otherWays}>
           Joined or begun on another device?{' '}

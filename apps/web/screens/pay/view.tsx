@@ -12,6 +12,7 @@ import { Card } from '../../components/Card.tsx';
 import { LoadFailed } from '../../components/LoadFailed.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
 import { RefundNote } from '../../components/RefundNote.tsx';
+import { SocietyFacts } from '../../components/SocietyFacts.tsx';
 import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { TryAgain } from '../../components/TryAgain.tsx';
 import { useSite } from '../../lib/site.ts';
@@ -76,6 +77,7 @@ function Open({
           </Lead>
           <Order order={order} />
           <RefundNote text={page.refundNote} />
+          <SocietyFacts />
           <Society />
           <PayForm
             token={token}
@@ -162,6 +164,9 @@ function Paid({
       <Stack>
         {receipt.email && <p>{`A receipt is on its way to ${receipt.email}.`}</p>}
         <p>{`Reference: ${receipt.reference}`}</p>
+        {receipt.notes.map((note) => (
+          <p key={note}>{note}</p>
+        ))}
         <p>You can close this window.</p>
         <Society />
       </Stack>

@@ -1,0 +1,25 @@
+import { cleanText } from './cleanText.ts';
+import { inviteCodeError, normaliseInviteCode } from './inviteCode.ts';
+
+/** What somebody has given to be checked: an invite code, a link at our address, a link at another one, or nothing of these. */
+export type CheckedText =
+  | { is: 'code'; code: string }
+  | { is: 'ours'; url: URL }
+  | { is: 'elsewhere'; host: string }
+  | { is: 'unread' };
+
+/** Reads a typed code or a pasted link, with or without `https://`. A code may have spaces and hyphens, as it may be printed. */
+export function readChecked(text: string, publicUrl: string): CheckedText {
+  const given = cleanText(text).replace(/^<|>$/g, '');
+  if (/[./]/.test(given)) {
+    const address = /^[a-z][a-z0-9+.-]*:/i.test(given) ? given : `https://${given}`;
+    if (!URL.canParse(address)) return { is: 'unread' };
+    const url = new URL(address);
+    if (!/^https?:$/.test(url.protocol) || url.hostname === '') return { is: 'unread' };
+    // A name before an @ only looks like our address.
+    const isOurs = url.host === new URL(publicUrl).host && url.username === '';
+    return isOurs ? { is: 'ours', url } : { is: 'elsewhere', host: url.hostname };
+  }
+  const code = given.replace(/[\s-]/g, '');
+  return inviteCodeError(code) === null ? { is: 'code', code: normaliseInviteCode(code) } : { is: 'unread' };
+}
