@@ -32,6 +32,8 @@ export const calls = {
   beginPayPage: { method: 'POST', path: '/api/public/pay/{token}/begin-payment' },
   reportPayPage: { method: 'POST', path: '/api/public/pay-outcome' },
   postPayment: { method: 'POST', path: `${session}/post-payment-handler` },
+  getRefundRequest: { method: 'GET', path: `${session}/refund-request` },
+  requestRefund: { method: 'POST', path: `${session}/refund-request` },
   getUpgradeDetails: { method: 'GET', path: `${session}/upgrade-details` },
   createUpgradeCharge: { method: 'POST', path: `${session}/create-upgrade-charge` },
   skipUpgrade: { method: 'POST', path: `${session}/skip-upgrade` },

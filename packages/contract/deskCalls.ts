@@ -85,6 +85,7 @@ export const deskCalls = {
   correctPerson: { method: 'POST', path: '/api/desk/people/{id}/correct', role: 'staff' },
   addNote: { method: 'POST', path: '/api/desk/people/{id}/notes', role: 'staff' },
   removeNote: { method: 'POST', path: '/api/desk/notes/{id}/remove', role: 'staff' },
+  declineRefund: { method: 'POST', path: '/api/desk/people/{id}/decline-refund', role: 'finance' },
   refundJoin: { method: 'POST', path: '/api/desk/people/{id}/refund', role: 'finance' },
   refundPayment: { method: 'POST', path: '/api/desk/payments/{id}/refund', role: 'finance' },
   getAssignments: { method: 'GET', path: '/api/desk/refunds/{id}/assignments', role: 'finance' },

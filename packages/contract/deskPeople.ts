@@ -66,6 +66,8 @@ const join = z.object({
   openLines: z.array(z.object({ name: z.string(), priceCents: cents })),
   payments: z.array(payment),
   goods: z.array(z.object({ name: z.string(), state: z.string() })),
+  /** The member's request for their money back, which waits for an answer; null if there is none. */
+  refundAsked: z.object({ at: time, amountCents: cents }).nullable(),
 });
 const person = z.object({
   id: personId,
@@ -134,7 +136,7 @@ const foundPeople = z.object({
 });
 
 const searched = z.string().max(200).overwrite(cleanText).min(1);
-const waiting = z.enum(['letters', 'hubspot', 'refunds']);
+const waiting = z.enum(['letters', 'hubspot', 'refunds', 'refundsAsked']);
 
 /** The calls of People and Person. */
 export const peopleSchemas = {
@@ -146,10 +148,10 @@ export const peopleSchemas = {
     }),
     data: foundPeople,
   },
-  /** Whose letters are refused, what HubSpot refuses, or whose refunds wait: the queues of Today. */
+  /** Whose letters are refused, what HubSpot refuses, whose refunds wait, or who asks for one: the queues of Today. */
   getWaiting: {
     query: z.object({
-      queue: z.enum(['letters', 'hubspot', 'refunds']),
+      queue: waiting,
       next: z.string().max(200).optional(),
     }),
     data: foundPeople,

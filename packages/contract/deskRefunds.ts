@@ -17,6 +17,11 @@ export const refundSchemas = {
       items: productIds,
     }),
   },
+  /** Declines a member's request for their money back, with a sentence that they get by letter. */
+  declineRefund: {
+    params: personParams,
+    ...action({ join: joinNumber, sentence: z.string().trim().max(1000) }),
+  },
   /** Gives back all that is left of a payment, by Stripe's id of it. */
   refundPayment: {
     params: z.object({ id: z.string().regex(/^pi_\w{1,200}$/) }),

@@ -8,6 +8,7 @@ export const queueNames = [
   'parcels',
   'letters',
   'hubspot',
+  'refundsAsked',
   'refunds',
   'differences',
 ] as const;

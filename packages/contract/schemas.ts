@@ -296,6 +296,28 @@ const programmeOfJoin = z.string();
  */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
+const amounts = z.array(z.object({ name: z.string(), amount: z.int() }));
+/** What a member would get back if they asked, and what they have asked for. Amounts are in cents. */
+const refundRequest = z.object({
+  /** Why nothing can be asked for now; null if it can. */
+  whyNot: nullableText,
+  lines: amounts,
+  total: z.int(),
+  kept: amounts,
+  /** The names of the memberships and upgrades that would end. */
+  ends: z.array(z.string()),
+  /** Until when it can be asked, and within how many days staff answer. */
+  until: z.iso.datetime(),
+  answerDays: z.int(),
+  request: z
+    .object({
+      at: z.iso.datetime(),
+      amount: z.int(),
+      /** When staff declined, and what they wrote. */
+      declined: z.object({ at: z.iso.datetime(), sentence: z.string() }).nullable(),
+    })
+    .nullable(),
+});
 /** The body of a call that needs none. It is missing or an empty object. */
 const noBody = none.nullish();
 
@@ -557,6 +579,9 @@ export const schemas = {
       goOn: z.string().nullable(),
     }),
   },
+  getRefundRequest: { params: sessionParams, data: refundRequest },
+  /** `total`: what the member was shown, only compared. */
+  requestRefund: { params: sessionParams, body: z.object({ total: z.int() }), data: refundRequest },
   getUpgradeDetails: {
     params: sessionParams,
     data: z.object({

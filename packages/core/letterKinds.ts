@@ -13,6 +13,9 @@ export const letterKinds = [
   'proof-rejected',
   /** Reports that Stripe has made a refund. */
   'refund',
+  /** A member has asked for their money back; staff have declined that. */
+  'refund-asked',
+  'refund-declined',
   /** Reports that a payment bought nothing (for example because the payer already holds the product) and is refunded in full. */
   'second-payment',
   /** Reports that a payment on which the bank was still deciding has failed. */

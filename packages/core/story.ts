@@ -22,6 +22,8 @@ export const storySteps = [
   'dispute_open',
   'dispute_lost',
   'dispute_over',
+  'refund_asked',
+  'refund_declined',
   'refund_decided',
   'refund_pending',
   'refund_succeeded',
@@ -193,6 +195,10 @@ function sentenceOf(
       return `The dispute over ${intent} was lost.`;
     case 'dispute_over':
       return `The dispute over ${intent} is over: its money is back.`;
+    case 'refund_asked':
+      return `Asked for ${money} back.`;
+    case 'refund_declined':
+      return `The request for ${money} was declined.`;
     case 'refund_decided':
       return `Refund of ${money} of ${intent} decided${because}.`;
     case 'refund_pending':

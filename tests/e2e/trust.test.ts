@@ -67,9 +67,9 @@ test('Student Details begin with who invited the joiner and why', async ({ page,
     main.getByText(/^You were invited to Collegiate Honor Society through Lincoln High School/),
   ).toBeVisible();
   await enterCode(page, invitation.code);
-  await expect(main.getByText(/^You were invited to Collegiate Honor Society because/)).toBeVisible();
+  await expect(main.getByText(/^You were invited to Collegiate Honor Society\.$/)).toBeVisible();
   await page.goto('/registration/102/init');
-  await expect(main.getByText(/^You were invited to Collegiate Honor Society because/)).toBeVisible();
+  await expect(main.getByText(/^You were invited to Collegiate Honor Society\.$/)).toBeVisible();
   await selfNominate(page);
   await expect(main.getByText(/^You are nominating yourself/)).toBeVisible();
 });

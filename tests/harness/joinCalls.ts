@@ -86,6 +86,15 @@ export const table: Record<CallName, { when: 'unpaid' | 'paid'; ask: Ask } | { k
       asked('createUpgradeCharge', { paymentIntent: join.intent.id, charge: false })(client, join),
   },
   skipUpgrade: { when: 'paid', ask: asked('skipUpgrade', {}) },
+  getRefundRequest: { when: 'paid', ask: asked('getRefundRequest') },
+  requestRefund: {
+    when: 'paid',
+    ask: async (client, join) => {
+      const shown = await asked('getRefundRequest')(client, join);
+      const { total = 0 } = JSON.parse(shown.text).data ?? {};
+      return asked('requestRefund', { total })(client, join);
+    },
+  },
   uploadTranscript: {
     when: 'paid',
     ask: async (client, { uuid }) => {

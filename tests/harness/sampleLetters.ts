@@ -45,6 +45,11 @@ function paidAgo(kind: LetterKind): number {
   return kind === 'proof-overdue' ? 40 * DAY_MS : 60_000;
 }
 
+const dataOf: Partial<Record<LetterKind, Record<string, unknown>>> = {
+  'proof-rejected': { reason: 'incomplete', isFinal: false },
+  'refund-declined': { sentence: 'Your certificate was printed and sent last week.' },
+};
+
 /** Returns a letter of a kind, as a member of the demo society would get it. `change` overrides parts of it. */
 export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
   const paid = {
@@ -60,7 +65,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     kind,
     sessionUuid,
     occasion: paid.intentId,
-    data: kind === 'proof-rejected' ? { reason: 'incomplete', isFinal: false } : {},
+    data: dataOf[kind] ?? {},
     dueAt: sampleNow,
     attempts: 1,
     emails: ['jordan.rivera@example.com'],
@@ -96,6 +101,14 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
           reason: 'ineligible',
           amountCents: 9000,
           lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
+        }
+      : null,
+    request: kind.startsWith('refund-')
+      ? {
+          amountCents: 9500,
+          askedAt: sampleNow.toISOString(),
+          isOpen: kind === 'refund-asked',
+          isDeclined: kind === 'refund-declined',
         }
       : null,
     review: kind === 'proof-accepted' ? 'accepted' : kind === 'proof-rejected' ? 'rejected' : null,

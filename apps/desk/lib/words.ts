@@ -13,6 +13,7 @@ export const queueWords: Record<Today['queues'][number]['name'], string> = {
   parcels: 'Parcels to send',
   letters: 'Letters refused',
   hubspot: 'HubSpot refused',
+  refundsAsked: 'Refunds asked',
   refunds: 'Refunds waiting',
   differences: 'Money that differs',
 };
@@ -24,6 +25,7 @@ export const queueAddresses: Partial<Record<Today['queues'][number]['name'], str
   parcels: '/parcels',
   letters: '/people?queue=letters',
   hubspot: '/people?queue=hubspot',
+  refundsAsked: '/people?queue=refundsAsked',
   refunds: '/people?queue=refunds',
   differences: '/numbers#reconciliation',
 };

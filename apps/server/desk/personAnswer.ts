@@ -39,7 +39,10 @@ export function personAnswer(
     details,
     codes,
     joins: joins.map(
-      ({ programme, state, origin, createdAt, isErased, openLines, payments, goods }, index) => ({
+      (
+        { programme, state, origin, createdAt, isErased, openLines, payments, goods, refundAsked },
+        index,
+      ) => ({
         number: index + 1,
         programme: programmeName(society, programme),
         state,
@@ -48,6 +51,7 @@ export function personAnswer(
         isErased,
         openLines: isPaid(payments) ? [] : openLines.map(({ name, priceCents }) => ({ name, priceCents })),
         payments: payments.map(paymentAnswer),
+        refundAsked: refundAsked && { ...refundAsked, at: new Date(refundAsked.at).toISOString() },
         goods: goods.map((each) => ({
           name: each.name,
           state: goodsWords(each.state, (time) => dateOf(society, time)),

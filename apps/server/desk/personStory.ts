@@ -14,6 +14,7 @@ const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   addNote: [],
   correctPerson: ['details_corrected'],
   refundJoin: ['refund_decided'],
+  declineRefund: ['refund_declined'],
   addTranscript: ['document_uploaded'],
 };
 /** A call is recorded when it has ended: at most this long (ms) after the step that it made. */

@@ -16,6 +16,7 @@ import type { Given } from '../paying/refunds/giveBack.ts';
 import type { RefundPreview } from '../paying/refunds/previewRefund.ts';
 import { orStaysDue, StaysDue } from '../paying/refunds/refundJoin.ts';
 import { consequenceLines } from '../paying/refunds/refundLines.ts';
+import { declineRequest, NO_OPEN_REQUEST, readRequest } from '../paying/refunds/requestRefund.ts';
 import { Failed } from '../platform/failed.ts';
 import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
@@ -55,6 +56,27 @@ export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
       async act(context, { uuid, plan }) {
         const refunded = refundPaid(context.deps, uuid, wishOf(context), { seen: plan });
         return { lines: await outcome(refunded.then(({ given }) => given!)) };
+      },
+    },
+    ({ params }) => params.id,
+  );
+
+  serveAction(
+    app,
+    deps,
+    'declineRefund',
+    {
+      async preview({ deps, params, body }) {
+        const uuid = await joinOf(deps, params, body.join);
+        const request = await readRequest(deps.database, uuid);
+        if (!request?.isOpen) throw new Failed(NO_OPEN_REQUEST);
+        const { askedAt, amountCents } = request;
+        const asked = `${displayPrice(amountCents)} was asked for on ${dateOf(deps.society, askedAt)}, and stays with us.`;
+        return { lines: [asked, `The member is told: “${body.sentence}”`], verb: 'Decline', seen: uuid };
+      },
+      async act({ deps, body }, uuid) {
+        await declineRequest(deps, uuid, body.sentence);
+        return { lines: [] };
       },
     },
     ({ params }) => params.id,

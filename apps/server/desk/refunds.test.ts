@@ -228,3 +228,26 @@ test('a payment that Stripe has and nobody reported is settled', async () => {
     [409, `Payment ${intentId} of $65.00: succeeded here, succeeded at Stripe.`],
   );
 });
+
+test('a request for money back waits at the person, and is declined once, by whoever moves money', async () => {
+  const { client, uuid } = await undergraduate(server);
+  const params = await paramsOf(uuid);
+  const { total } = (await client.call('getRefundRequest', { params: { uuid } })).data;
+  await client.call('requestRefund', { params: { uuid }, body: { total } });
+  const asked = async () => (await personAt(kim, Number(params.id))).joins[0]!.refundAsked;
+  assert.equal((await asked())?.amountCents, total);
+  const waiting = await kim.call('getWaiting', { query: { queue: 'refundsAsked' } });
+  assert.ok(waiting.data.rows.some(({ id }: { id: number }) => String(id) === params.id));
+  const body = { join: 1, sentence: 'The stole was sent.' };
+  assert.equal((await robin.act('declineRefund', { params, body })).status, 403);
+  const trial = await kim.call('declineRefund', { params, body: { ...body, trial: true } });
+  assert.match(trial.data.lines[1]!, /“The stole was sent\.”/);
+  const { seen } = trial.data;
+  const presses = await Promise.all(
+    [kim, lee].map((browser) => browser.call('declineRefund', { params, body: { ...body, seen } })),
+  );
+  assert.deepEqual(presses.map(({ status }) => status).sort(), [200, 409]);
+  assert.equal(await asked(), null);
+  const { story } = await personAt(kim, Number(params.id));
+  assert.equal(story.filter(({ text }) => text.includes('was declined')).length, 1);
+});

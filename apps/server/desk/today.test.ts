@@ -29,7 +29,7 @@ test('each queue counts what waits, and since when the oldest does', async () =>
   const before = await today();
   assert.deepEqual(
     before.queues.map(({ name }) => name),
-    ['transcripts', 'proof', 'parcels', 'letters', 'hubspot', 'refunds', 'differences'],
+    ['transcripts', 'proof', 'parcels', 'letters', 'hubspot', 'refundsAsked', 'refunds', 'differences'],
   );
   const countOf = (name: string) => before.queues.find((queue) => queue.name === name)!.count;
   await orderedPin();

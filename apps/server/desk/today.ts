@@ -6,6 +6,7 @@ import { dueProofs, waitingTranscripts } from '../documents/review.ts';
 import { countJoins } from '../joining/countJoins.ts';
 import { doneNotices, type ReadNotice, readNotices } from '../letters/readNotices.ts';
 import { waitingParcels } from '../membership/orders.ts';
+import { openRequests } from '../paying/refunds/requestRefund.ts';
 import { nameJoins } from '../people/nameJoins.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { type Figure, readFigures } from '../running/gauges.ts';
@@ -27,10 +28,11 @@ type Today = DeskData<'getToday'>;
 export async function readToday(deps: Deps): Promise<Today> {
   const { database } = deps;
   const now = deps.now().getTime();
-  const [transcripts, proofs, { parcels }, figures, [reconciled], notices, week] = await Promise.all([
+  const [transcripts, proofs, { parcels }, asked, figures, [reconciled], notices, week] = await Promise.all([
     waitingTranscripts(deps, { most: MOST_COUNTED }),
     dueProofs(deps, { most: MOST_COUNTED }),
     waitingParcels(deps, 'open', { most: MOST_COUNTED, after: null }),
+    openRequests(database, MOST_COUNTED),
     readFigures(deps),
     lastReconciliations(database, 1),
     readNotices(deps, { since: new Date(0) }, MOST_NOTICES),
@@ -62,6 +64,7 @@ export async function readToday(deps: Deps): Promise<Today> {
       ),
       counted('letters', 'number', 'letters refused'),
       counted('hubspot', 'number', 'HubSpot refused'),
+      queue('refundsAsked', asked),
       counted('refunds', 'queue', 'refunds'),
       {
         name: 'differences',

@@ -14,6 +14,8 @@ export const letterNames: Record<LetterKind, string> = {
   'proof-accepted': 'Transcript accepted',
   'proof-rejected': 'Transcript rejected',
   refund: 'Refund',
+  'refund-asked': 'Refund asked for',
+  'refund-declined': 'Refund declined',
   'second-payment': 'Second payment',
   'payment-failed': 'Payment failed',
   'payer-receipt': 'Receipt of the payer',

@@ -4,6 +4,7 @@ import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { searchKeys } from '#core/personKeys.ts';
 import type { MembershipStanding, RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
+import { isOpenRequest } from '../paying/refunds/requestRefund.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { presentPerson } from '../session/members.ts';
@@ -22,6 +23,8 @@ export interface FoundJoin {
   name: string | null;
   /** The lines of the join's open order. For a paid join, `payments` has the lines. */
   openLines: OrderLine[];
+  /** The member's request for their money back, which waits for an answer. */
+  refundAsked: { at: string; amountCents: number } | null;
   payments: {
     id: string;
     kind: 'join' | 'upgrade';
@@ -116,6 +119,8 @@ export async function readJoins(
     select session.uuid, session.state, session.origin, session.programme, session.created_at as "createdAt",
       session.erased_at is not null as "isErased",
       ${shortName} as name, session.lines as "openLines",
+      (select json_build_object('at', created_at, 'amountCents', amount_cents) from refund_request
+        where session_uuid = session.uuid and ${isOpenRequest}) as "refundAsked",
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
           'refundedCents', refunded_cents, 'paidAt', succeeded_at,
           'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
@@ -175,7 +180,7 @@ export function searchPeople(
 }
 
 /** What waits for staff, of which {@link peopleWaiting} tells whose it is. */
-export type Waiting = 'letters' | 'hubspot' | 'refunds';
+export type Waiting = 'letters' | 'hubspot' | 'refunds' | 'refundsAsked';
 
 const waysToWaiting: Record<Waiting, Ways> = {
   letters: { joins: [sql`select session_uuid as uuid from letter where refusal is not null`], people: [] },
@@ -188,6 +193,10 @@ const waysToWaiting: Record<Waiting, Ways> = {
       sql`select person_id from document where crm_refusal is not null and person_id is not null`,
     ],
   },
+  refundsAsked: {
+    joins: [sql`select session_uuid as uuid from refund_request where ${isOpenRequest}`],
+    people: [],
+  },
   refunds: {
     joins: [
       sql`select session_uuid as uuid from payment where intent_id in (select intent_id from refund where status = 'due')`,
@@ -196,7 +205,7 @@ const waysToWaiting: Record<Waiting, Ways> = {
   },
 };
 
-/** Returns whose letters are refused, what HubSpot refuses, or whose refunds wait, as {@link searchPeople} does. */
+/** Returns whose letters are refused, what HubSpot refuses, whose refunds wait or who asks for one, as {@link searchPeople} does. */
 export function peopleWaiting(
   deps: Pick<Deps, 'database'>,
   queue: Waiting,

@@ -156,6 +156,11 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
     wasDueDate: due !== null && daysLeft <= 0 ? dayOf(due) : null,
     proofDueDate: due !== null && owesProof ? dayOf(due) : null,
+    askedAmount: letter.request && displayPrice(letter.request.amountCents),
+    answerDate:
+      letter.request &&
+      dayOf(new Date(Date.parse(letter.request.askedAt) + society.refunds.answerDays * 86_400_000)),
+    sentence: typeof data.sentence === 'string' ? data.sentence : null,
     code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
     reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData, letter) : null,
   };

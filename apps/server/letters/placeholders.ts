@@ -36,6 +36,8 @@ const ofLetter = {
   'proof-accepted': ['welcomePage'],
   'proof-rejected': ['reason', 'keptFee', 'endedMembership', 'dueDate', 'uploadPage', 'refundsPage'],
   refund: ['amount', 'refundReceipt', 'returnedTo', 'keptFee', 'endedMembership', 'card', 'refundsPage'],
+  'refund-asked': ['askedAmount', 'answerDate', 'welcomePage'],
+  'refund-declined': ['askedAmount', 'sentence', 'refundsPage'],
   'second-payment': ['amount', 'alreadyHeld', 'upgradeOfEnded', 'receipt', 'card', 'refundsPage'],
   'payment-failed': ['total', 'checkoutPage'],
   'payer-receipt': ['joiner', 'receipt', 'total', 'date', 'refund', 'aboutPage'],

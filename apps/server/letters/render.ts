@@ -110,7 +110,8 @@ export function textOf({ blocks }: Content, sender: Sender): string {
     name,
     `${supportEmail} · ${supportPhone}`,
     ...(postalAddress ? postalAddress.split('\n').map((line) => wrapped(line)) : []),
-    `${IS_IT_REAL} ${checkPage}`,
+    IS_IT_REAL,
+    checkPage,
   ];
   return `${[...parts, foot.join('\n')].join('\n\n')}\n`;
 }

@@ -97,6 +97,8 @@ export interface Letter {
     amountCents: number;
     lines: RefundedLine[] | null;
   } | null;
+  /** The member's request for their money back; null if there is none. `isOpen`: staff have not answered it. */
+  request: { amountCents: number; askedAt: string; isOpen: boolean; isDeclined: boolean } | null;
   /** The present review of the document that the letter is about (`open`: not decided); null if the letter is about none. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
@@ -199,6 +201,8 @@ const readLetters = sql`
       'goesBack', ${goesBack}) end as payment,
     case when refund.uuid is not null then json_build_object('status', refund.status, 'reason', refund.reason, 'amountCents', refund.amount_cents,
       'lines', refund.lines) end as refund,
+    (select json_build_object('amountCents', amount_cents, 'askedAt', created_at, 'isOpen', declined_at is null, 'isDeclined', declined_at is not null)
+      from refund_request where session_uuid = session.uuid) as request,
     document.review
   from letter
     left join join_session session on session.uuid = letter.session_uuid
@@ -249,6 +253,10 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'refund':
     case 'payer-refund':
       return refund?.status === 'succeeded';
+    case 'refund-asked':
+      return letter.request?.isOpen === true && !letter.hasEnded;
+    case 'refund-declined':
+      return letter.request?.isDeclined === true;
     case 'second-payment':
       return payment?.status === 'duplicate' && payment.goesBack;
     case 'payment-failed':

@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { handlePaymentReturn } from './handlePaymentReturn.ts';
 import { createPayLink, endPayLink, readPayLink } from './payLinks.ts';
 import { beginPayPage, readPayPage, reportPayPage } from './payPage.ts';
+import { readRefundRequest, requestRefund } from './refunds/requestRefund.ts';
 import { settlePaying } from './settlePaying.ts';
 import { skipUpgrade } from './skipUpgrade.ts';
 import { upgradeDetails } from './upgradeDetails.ts';
@@ -59,6 +60,12 @@ export function payingRoutes(app: FastifyInstance, deps: Deps): void {
     data: await beginPayPage(deps, params.token, body),
   }));
   serve(app, deps, 'reportPayPage', async ({ body }) => ({ data: await reportPayPage(deps, body) }));
+  serve(app, deps, 'getRefundRequest', async ({ params, holding }) => ({
+    data: await readRefundRequest(deps, params.uuid, holding),
+  }));
+  serve(app, deps, 'requestRefund', async ({ params, body, holding }) => ({
+    data: await requestRefund(deps, params.uuid, { ...body, holding }),
+  }));
   serve(app, deps, 'getUpgradeDetails', async ({ params, holding }) => ({
     data: await upgradeDetails(deps, params.uuid, holding),
   }));

@@ -49,6 +49,8 @@ const unproven: Record<string, Answered> = {
   getUpgradeDetails: 'as any join',
   createUpgradeCharge: 'as any join',
   skipUpgrade: 'as any join',
+  getRefundRequest: 'as any join',
+  requestRefund: 'refused',
   uploadTranscript: 'as any join',
   getDocuments: 'without the person',
   createUploadLink: 'as any join',

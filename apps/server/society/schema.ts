@@ -3,6 +3,7 @@ import { cleanText } from '#core/cleanText.ts';
 import { type CrmField, crmFields } from '#core/crmFields.ts';
 import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
 import { productTypes } from '#core/product.ts';
+import { refundParts } from '#core/refundRequest.ts';
 
 const line = z.string().trim().min(1);
 /** A text that is printed on certificates or press releases, where its line breaks and invisible characters would be visible. */
@@ -181,6 +182,17 @@ export const societyFile = z.strictObject({
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
+  /** How members ask for their money back by a button. */
+  refunds: z
+    .strictObject({
+      /** For how many days after the payment; 0: never. */
+      askDays: z.int().min(0).max(3_650).default(30),
+      /** Within how many days staff answer. */
+      answerDays: z.int().min(1).max(60).default(5),
+      /** What may be asked back. Goods that were sent are not given back. */
+      gives: z.array(z.enum(refundParts)).min(1).default(['membership', 'upgrade', 'items']),
+    })
+    .default({ askDays: 30, answerDays: 5, gives: ['membership', 'upgrade', 'items'] }),
   /** The days after which personal data is removed. Data without a setting is kept for ever (docs/privacy.md). */
   retention: z
     .strictObject({

@@ -30,6 +30,7 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
         <span>{join.origin}</span>
         {join.isErased && <span>erased</span>}
       </p>
+      {join.refundAsked && <RefundAsked join={join.number} asked={join.refundAsked} />}
       {join.payments.map((payment) => (
         <PaymentLines key={payment.intent} payment={payment} />
       ))}
@@ -52,6 +53,30 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
         </div>
       )}
     </article>
+  );
+}
+
+/** The member's request for their money back, and both answers to it. */
+function RefundAsked({ join, asked }: { join: number; asked: NonNullable<Join['refundAsked']> }) {
+  const { start } = useDoing();
+  const isFinance = hasRightsOf(useMe().role, 'finance');
+  return (
+    <p className={styles.facts}>
+      <Tag tone="bad">{`asks for ${displayPrice(asked.amountCents)} back`}</Tag>
+      <span>
+        since <Time at={asked.at} />
+      </span>
+      {isFinance && (
+        <>
+          <Button variant="plain" onClick={() => start('refund', { join: String(join) })}>
+            Accept and refund
+          </Button>
+          <Button variant="plain" onClick={() => start('decline-refund', { join: String(join) })}>
+            Decline
+          </Button>
+        </>
+      )}
+    </p>
   );
 }
 

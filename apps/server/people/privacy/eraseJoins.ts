@@ -65,7 +65,7 @@ export async function eraseJoins(
   const { rows: documents } = await sql<{ storage_key: string }>`
     delete from document where session_uuid = ${these} returning storage_key`.execute(trx);
   const letters = await sql`delete from letter where session_uuid = ${these}`.execute(trx);
-  for (const table of ['staff_notice', 'card_failure', 'pass', 'upload_link', 'pay_link'])
+  for (const table of ['staff_notice', 'card_failure', 'pass', 'upload_link', 'pay_link', 'refund_request'])
     await sql`delete from ${sql.table(table)} where session_uuid = ${these}`.execute(trx);
   await sql`delete from limit_count where key = any(${joins}::text[])`.execute(trx);
   const money = await strip(trx, kept);

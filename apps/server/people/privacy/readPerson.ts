@@ -28,6 +28,7 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['pass', 'Links in letters'],
   ['upload_link', 'Links for uploads'],
   ['pay_link', 'Links to pay'],
+  ['refund_request', 'Money asked back'],
   ['staff_notice', 'Notices to staff'],
   ['join_event', 'What happened, step by step'],
 ];

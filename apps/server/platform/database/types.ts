@@ -22,6 +22,14 @@ export interface Tables {
   membership: MembershipTable;
   document: DocumentTable;
   upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
+  refund_request: {
+    session_uuid: string;
+    amount_cents: number;
+    declined_at: NullableTimestamp;
+    declined_by: string | null;
+    sentence: string | null;
+    created_at: Timestamp;
+  };
   pay_link: { session_uuid: string; token_hash: Buffer; expires_at: Date; created_at: Timestamp };
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;

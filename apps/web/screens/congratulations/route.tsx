@@ -22,6 +22,7 @@ import { cardName } from '../../lib/cardName.ts';
 import { draft } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
+import { AskRefund, type RefundRequest } from './AskRefund.tsx';
 import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
 import { emailsGoTo, endingOf, newMember, noteOfRefund, type Welcome } from './sentences.ts';
@@ -30,23 +31,26 @@ import styles from './styles.module.css';
 const MEMBER_ALONE = 'Only the member can see and print these. If that is you, please prove it first.';
 
 interface Loaded {
+  /** Null where it is not known, or another server has no such call. */
+  refund: RefundRequest | null;
   welcome: Welcome | null;
   failure: LoadFailure | null;
 }
 
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
+  const refund = call('getRefundRequest', { params: { uuid }, quiet: true }).catch(() => null);
   const outcome = await outcomeOf(
     ifOffered(withProof(call('getWelcome', { params: { uuid }, loading: true })), null),
     'We could not look up your membership just now.',
   );
-  if ('kind' in outcome) return { welcome: null, failure: outcome };
+  if ('kind' in outcome) return { welcome: null, failure: outcome, refund: null };
   draft.drop();
-  return { welcome: outcome.data, failure: null };
+  return { welcome: outcome.data, failure: null, refund: await refund };
 }
 
 export function Component() {
-  const { welcome, failure } = useLoaderData() as Loaded;
+  const { welcome, failure, refund } = useLoaderData() as Loaded;
   if (failure?.kind === 'lost') return <LoadFailedPage title="Congratulations" failure={failure} />;
   const [main] = welcome?.memberships ?? [];
   return (
@@ -56,6 +60,7 @@ export function Component() {
       ) : (
         <Member welcome={welcome} failure={failure} />
       )}
+      {refund && main && isHeld(main.standing) && <AskRefund loaded={refund} />}
       <Help />
     </Card>
   );
@@ -88,7 +93,7 @@ function Ended({
   );
 }
 
-function Member({ welcome, failure }: Loaded) {
+function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
   const { society, congratulations } = useSite();
   const { store } = congratulations;
   return (

@@ -7,6 +7,7 @@ import { useDoing } from '../../../lib/useDoing.ts';
 import type { PersonData } from '../loadPerson.ts';
 import { AddTranscript } from './AddTranscript.tsx';
 import { Certificate } from './Certificate.tsx';
+import { DeclineRefund } from './DeclineRefund.tsx';
 import { LinkContact } from './LinkContact.tsx';
 import { MakeLink } from './MakeLink.tsx';
 import { RefundJoin } from './RefundJoin.tsx';
@@ -23,6 +24,8 @@ export default function Doing({ person }: { person: PersonData }) {
     switch (doing) {
       case 'refund':
         return <RefundJoin {...on} />;
+      case 'decline-refund':
+        return <DeclineRefund {...on} />;
       case 'refund-payment':
         return <RefundPayment payment={about.get('payment') ?? ''} onClose={stop} />;
       case 'assign':

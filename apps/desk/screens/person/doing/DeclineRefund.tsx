@@ -1,0 +1,40 @@
+import { useState } from 'react';
+import { TextArea } from '#ui/Field.tsx';
+import { ActionDialog } from '../../../components/ActionDialog.tsx';
+import type { PersonData } from '../loadPerson.ts';
+
+/** Declines a member's request for their money back, with a sentence that they get by letter. */
+export function DeclineRefund({
+  person,
+  about,
+  onClose,
+}: {
+  person: PersonData;
+  about: URLSearchParams;
+  onClose: () => void;
+}) {
+  const [sentence, setSentence] = useState('');
+  const join = Number(about.get('join'));
+  const isWritten = sentence.trim() !== '';
+  return (
+    <ActionDialog
+      asked={
+        isWritten
+          ? { name: 'declineRefund', params: { id: String(person.id) }, body: { join, sentence } }
+          : null
+      }
+      title="Decline the refund?"
+      done="The request is declined, and the member is told."
+      onClose={onClose}
+    >
+      <TextArea
+        id="sentence"
+        label="Why"
+        hint="The member gets these words in a letter."
+        value={sentence}
+        maxLength={1000}
+        onChange={({ target }) => setSentence(target.value)}
+      />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,169 @@
+import { type Kysely, sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { type Holding, seesJoiner } from '#core/holding.ts';
+import { displayPrice } from '#core/money.ts';
+import { PROVE_FIRST } from '#core/pass.ts';
+import { keptLines, NOT_OFFERED, requestedWish } from '#core/refundRequest.ts';
+import { planRefund } from '#core/refunds.ts';
+import { dueLetters } from '../../letters/dueLetters.ts';
+import { parcelOf } from '../../membership/orders.ts';
+import { transaction } from '../../platform/database/transaction.ts';
+import type { Tables } from '../../platform/database/types.ts';
+import type { ByStaff } from '../../platform/deps.ts';
+import { Failed } from '../../platform/failed.ts';
+import { Refusal } from '../../platform/http/refusal.ts';
+import { standingFor } from '../../session/standing.ts';
+import type { Deps } from '../deps.ts';
+import { lockJoins } from './followPayment.ts';
+import { paidOrders } from './paidOrders.ts';
+import { previewRefund } from './previewRefund.ts';
+
+type Shown = Data<'getRefundRequest'>;
+
+const DAY_MS = 86_400_000;
+export const NO_OPEN_REQUEST =
+  'There is no request that waits for an answer. Perhaps a colleague has answered it.';
+
+/**
+ * Returns what a member would get back if they asked, what is kept and what ends, by the society's terms; and the request, if there is
+ * one. Changes nothing.
+ */
+export async function readRefundRequest(deps: Deps, uuid: string, holding: Holding): Promise<Shown> {
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
+  return shownRequest(deps, deps.database, uuid, { mayAsk: seesJoiner(holding, standing) });
+}
+
+async function shownRequest(
+  deps: Deps,
+  database: Kysely<Tables>,
+  uuid: string,
+  { mayAsk }: { mayAsk: boolean },
+): Promise<Shown> {
+  const { rows } = await sql<{
+    paid_at: Date;
+    intents: string[];
+    asked_at: Date | null;
+    amount_cents: number | null;
+    declined_at: Date | null;
+    sentence: string | null;
+  }>`
+    select paid_at, array(select intent_id from payment where session_uuid = uuid and status = 'succeeded') as intents,
+      request.created_at as asked_at, request.amount_cents, declined_at, sentence
+    from join_session left join refund_request request on session_uuid = uuid where uuid = ${uuid}`.execute(
+    database,
+  );
+  const { paid_at, intents, ...request } = rows[0]!;
+  const { askDays, answerDays, gives } = deps.society.refunds;
+  const orders = await paidOrders(deps, database, intents);
+  const goods = (await parcelOf(database, deps.society, uuid))?.goods ?? [];
+  const wasSent = (intentId: string, at: number) =>
+    goods.some(({ intentId: id, line, state }) => id === intentId && line === at && state.is === 'sent');
+  const plan = planRefund(orders, requestedWish(orders, gives, wasSent));
+  const { ended } = await previewRefund(deps, database, orders, plan);
+  const until = new Date(paid_at.getTime() + askDays * DAY_MS);
+  const whyNot = !mayAsk
+    ? NOT_OFFERED.elsewhere
+    : request.declined_at !== null
+      ? NOT_OFFERED.declined
+      : request.asked_at !== null
+        ? NOT_OFFERED.asked
+        : plan.refunds.length === 0
+          ? plan.disputed.length > 0
+            ? NOT_OFFERED.disputed
+            : NOT_OFFERED.nothing
+          : until < deps.now()
+            ? NOT_OFFERED.over
+            : null;
+  return {
+    whyNot,
+    lines: plan.refunds.flatMap(({ lines }) => lines.map(({ name, cents }) => ({ name, amount: cents }))),
+    total: plan.refunds.reduce((sum, { amountCents }) => sum + amountCents, 0),
+    kept: keptLines(orders, plan),
+    ends: ended.map(({ name }) => name),
+    until: until.toISOString(),
+    answerDays,
+    request: request.asked_at && {
+      at: request.asked_at.toISOString(),
+      amount: request.amount_cents!,
+      declined: request.declined_at && { at: request.declined_at.toISOString(), sentence: request.sentence! },
+    },
+  };
+}
+
+/**
+ * Asks staff for the money back that the member was shown (`total`, cents). Throws 409 if something else would come back now. Asked twice
+ * is asked once.
+ */
+export async function requestRefund(
+  deps: Deps,
+  uuid: string,
+  { holding, total }: { holding: Holding; total: number },
+): Promise<Shown> {
+  const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
+  if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
+  return transaction(deps, async (trx) => {
+    await lockJoins(trx, [uuid]);
+    const shown = await shownRequest(deps, trx, uuid, { mayAsk: true });
+    if (shown.request && !shown.request.declined && shown.request.amount === total) return shown;
+    if (shown.whyNot !== null) throw new Refusal(409, shown.whyNot);
+    if (shown.total !== total)
+      throw new Refusal(
+        409,
+        `What would come back has changed: it is ${displayPrice(shown.total)} now. Please look again.`,
+      );
+    await sql`
+      with told as (
+        insert into join_event (session_uuid, step, cause, detail)
+        values (${uuid}, 'refund_asked', 'joiner', jsonb_build_object('cents', ${total}::int))
+      )
+      insert into refund_request (session_uuid, amount_cents) values (${uuid}, ${total})`.execute(trx);
+    await dueLetters(trx, deps, [{ kind: 'refund-asked', sessionUuid: uuid, occasion: 'asked' }]);
+    return shownRequest(deps, trx, uuid, { mayAsk: true });
+  });
+}
+
+/** A request as staff see it. `isOpen`: it waits for their answer. */
+export interface RefundRequest {
+  askedAt: Date;
+  amountCents: number;
+  isOpen: boolean;
+}
+
+/** SQL for whether the query's `refund_request` waits for an answer: not declined, and what the member bought is still held. */
+export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
+  select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held))`;
+
+/** Returns a join's request; null if there is none. */
+export async function readRequest(database: Kysely<Tables>, uuid: string): Promise<RefundRequest | null> {
+  const { rows } = await sql<RefundRequest>`
+    select created_at as "askedAt", amount_cents as "amountCents", ${isOpenRequest} as "isOpen"
+    from refund_request where session_uuid = ${uuid}`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** Returns since when requests wait for an answer, the oldest first, at most `most`. */
+export async function openRequests(database: Kysely<Tables>, most: number): Promise<Date[]> {
+  const { rows } = await sql<{ created_at: Date }>`
+    select created_at from refund_request where ${isOpenRequest} order by created_at limit ${most}`.execute(
+    database,
+  );
+  return rows.map(({ created_at }) => created_at);
+}
+
+/** Declines a request with a sentence, which the member gets by letter. Throws {@link Failed} if none is open. */
+export async function declineRequest(deps: ByStaff<Deps>, uuid: string, sentence: string): Promise<void> {
+  await transaction(deps, async (trx) => {
+    const { rows } = await sql`
+      with declined as (
+        update refund_request set declined_at = now(), declined_by = ${deps.actor}, sentence = ${sentence}
+        where session_uuid = ${uuid} and ${isOpenRequest} returning session_uuid, amount_cents
+      )
+      insert into join_event (session_uuid, step, cause, detail)
+      select session_uuid, 'refund_declined', 'staff', jsonb_build_object('cents', amount_cents) from declined
+      returning session_uuid`.execute(trx);
+    if (rows.length === 0) throw new Failed(NO_OPEN_REQUEST);
+    await dueLetters(trx, deps, [
+      { kind: 'refund-declined', sessionUuid: uuid, occasion: 'asked', data: { sentence } },
+    ]);
+  });
+}

@@ -1,0 +1,108 @@
+import { useState } from 'react';
+import type { Answered } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
+import { Alert, Note } from '#ui/Alert.tsx';
+import { Button } from '#ui/Button.tsx';
+import { call } from '../../lib/api.ts';
+import { storedSession } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
+import styles from './styles.module.css';
+
+export type RefundRequest = Answered<'getRefundRequest'>;
+
+const DAY_MS = 86_400_000;
+const FAILED = 'We could not send your request. Please try again.';
+
+/**
+ * Asks for the money back: shows exactly what would come back, what is kept and what ends, and asks once more. `loaded` is what the server
+ * said last. Without anything to ask for, and without a request, there is nothing to show.
+ */
+export function AskRefund({ loaded }: { loaded: RefundRequest }) {
+  const { society } = useSite();
+  const [shown, setShown] = useState(loaded);
+  const [isOpen, setOpen] = useState(false);
+  const { busy, fault, attempt } = useAttempt<'ask'>(FAILED);
+  const uuid = storedSession();
+  const { request, whyNot, total } = shown;
+  if (!uuid || (!request && whyNot !== null)) return null;
+
+  const dayOf = (ms: number) =>
+    new Date(ms).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: society.timeZone });
+  const look = async () => setShown(await call('getRefundRequest', { params: { uuid }, quiet: true }));
+  const ask = () =>
+    attempt('ask', async () => {
+      try {
+        setShown(await call('requestRefund', { params: { uuid }, body: { total }, quiet: true }));
+        setOpen(false);
+      } catch (error) {
+        // What would come back may have changed.
+        await look().catch(() => {});
+        throw error;
+      }
+    });
+
+  return (
+    <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="refund">
+      <h2 id="refund">Your money back</h2>
+      {request?.declined && (
+        <Note isAnswer={shown !== loaded}>
+          {`You asked for ${displayPrice(request.amount)} back, and we could not return it: ${request.declined.sentence}`}
+        </Note>
+      )}
+      {request && !request.declined && (
+        <Note isAnswer={shown !== loaded}>
+          {`You asked for ${displayPrice(request.amount)} back on ${dayOf(Date.parse(request.at))}. We answer by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS)}, by email.`}
+        </Note>
+      )}
+      {!request && !isOpen && (
+        <>
+          <p className={styles.intro}>
+            {`Have you changed your mind? You can ask for your money back until ${dayOf(Date.parse(shown.until))}.`}
+          </p>
+          <Button variant="second" onClick={() => setOpen(true)}>
+            Ask for a refund
+          </Button>
+        </>
+      )}
+      {!request && isOpen && (
+        <>
+          <dl className={styles.payment}>
+            {shown.lines.map(({ name, amount }) => (
+              <div key={`${name} ${amount}`}>
+                <dt>{`Comes back: ${name}`}</dt>
+                <dd>{displayPrice(amount)}</dd>
+              </div>
+            ))}
+            {shown.kept.map(({ name, amount }) => (
+              <div key={`${name} ${amount}`}>
+                <dt>{`Is kept: ${name}`}</dt>
+                <dd>{displayPrice(amount)}</dd>
+              </div>
+            ))}
+            <div className={styles.paid}>
+              <dt>Comes back in all, to the card that paid</dt>
+              <dd>{displayPrice(total)}</dd>
+            </div>
+          </dl>
+          {shown.kept.length > 0 && (
+            <p className={styles.intro}>
+              What is kept is not given back by the <a href={society.links.refunds}>refund terms</a>, or was
+              sent already.
+            </p>
+          )}
+          <p className={styles.intro}>
+            {`${shown.ends.length > 0 ? `With the refund ends: ${shown.ends.join(' and ')}. ` : ''}We answer within ${shown.answerDays} days, by email. Until then nothing changes.`}
+          </p>
+          {fault && <Alert isAnswer>{fault.message}</Alert>}
+          <Button busy={busy !== null && 'Asking…'} onClick={() => void ask()}>
+            {`Yes, ask for ${displayPrice(total)} back`}
+          </Button>
+          <Button variant="second" disabled={busy !== null} onClick={() => setOpen(false)}>
+            Keep my membership
+          </Button>
+        </>
+      )}
+    </section>
+  );
+}

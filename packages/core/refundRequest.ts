@@ -1,0 +1,47 @@
+import { isDonationType, isMembershipType, type ProductType } from './product.ts';
+import type { PaidOrder, RefundPlan, RefundWish } from './refunds.ts';
+
+/** What members may ask back by a button. */
+export const refundParts = ['membership', 'upgrade', 'donations', 'items'] as const;
+export type RefundPart = (typeof refundParts)[number];
+
+/** Returns what a request asks for, by the society's terms: which parts, and without what was sent by post. */
+export function requestedWish(
+  orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
+  parts: readonly RefundPart[],
+  wasSent: (intentId: string, line: number) => boolean,
+): RefundWish {
+  const isGiven = (type: ProductType) => parts.includes(isDonationType(type) ? 'donations' : 'items');
+  const items = orders.flatMap(({ intentId, lines }) =>
+    lines.flatMap(({ type, productId }, line) =>
+      !isMembershipType(type) && isGiven(type) && !wasSent(intentId, line) ? [productId] : [],
+    ),
+  );
+  const upgrade =
+    parts.includes('upgrade') &&
+    orders.some(({ lines }) => lines.some(({ type }) => type === 'membership_upgrade'));
+  return { membership: parts.includes('membership'), ineligible: false, upgrade, items };
+}
+
+/** Returns the lines of these orders that a plan does not give back, and the parts of lines that are kept. Amounts are cents. */
+export function keptLines(
+  orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
+  { refunds }: Pick<RefundPlan, 'refunds'>,
+): { name: string; amount: number }[] {
+  return orders.flatMap(({ intentId, lines }) => {
+    const back = refunds.find((refund) => refund.intentId === intentId)?.lines ?? [];
+    return lines.flatMap(({ name, priceCents }, line) => {
+      const amount = priceCents - (back.find((part) => part.line === line)?.cents ?? 0);
+      return amount > 0 ? [{ name, amount }] : [];
+    });
+  });
+}
+
+export const NOT_OFFERED = {
+  over: 'The time to ask for your money back here is over. Please write to us.',
+  nothing: 'There is nothing to give back.',
+  disputed: 'Your bank already has a dispute about this payment, so it decides.',
+  asked: 'You have asked for your money back already.',
+  declined: 'We have answered your request already. Please write to us if something is not right.',
+  elsewhere: 'For your safety, money can be asked back only by whoever has proven to be the member.',
+} as const;
