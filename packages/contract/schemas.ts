@@ -157,7 +157,13 @@ const paymentIntentAnswer = z.object({
   amount: z.int(),
 });
 
-const eligibility = z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() });
+const eligibility = z.object({
+  intro: z.string(),
+  rules: z.array(z.string()),
+  note: z.string(),
+  /** What is said of a GPA below `below`. */
+  lowGpa: z.object({ below: z.string(), note: z.string() }).optional(),
+});
 
 const membershipDetails = z.object({
   memberships: z.array(
@@ -257,6 +263,10 @@ const site = z.object({
   /** The questions and answers at the foot of every page. */
   questions: z.array(z.object({ title: z.string(), text: z.string() })),
   checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
+  /** What is said beside prices: to whoever cannot afford them, about changing one's mind, and about sending goods. */
+  hardship: z.string().optional(),
+  changeOfMind: z.string(),
+  delivery: z.string().optional(),
   congratulations: z.object({
     lead: z.string(),
     emails: z.array(z.object({ title: z.string(), text: z.string(), when: z.string() })),
@@ -690,6 +700,8 @@ export const schemas = {
           ),
         })
         .nullable(),
+      /** The goods of this join, each with what has become of it, in words. */
+      goods: z.array(z.object({ name: z.string(), state: z.string() })).nullish(),
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),

@@ -70,6 +70,22 @@ export function goodsWords(state: GoodsState, dayOf: (time: Date) => string): st
   }
 }
 
+/** The same for the member. The note of staff is such as a tracking number. */
+export function goodsWordsForMember(state: GoodsState, dayOf: (time: Date) => string): string {
+  switch (state.is) {
+    case 'open':
+      return 'is yet to be sent';
+    case 'held':
+      return 'waits for an answer of ours';
+    case 'ended':
+      return 'is not sent';
+    case 'sent': {
+      const { shippedAt, note } = state.shipment;
+      return `was sent on ${dayOf(shippedAt)}${note ? ` (${note})` : ''}`;
+    }
+  }
+}
+
 /**
  * Returns the name of the goods of a line; null for a line without goods. For a store item, this is the product's name. For a
  * membership or upgrade, it is what the society file says that the product `ships`; `ships` looks that up by product id.

@@ -20,6 +20,8 @@ export const letterKinds = [
   'second-payment',
   /** Reports that a payment on which the bank was still deciding has failed. */
   'payment-failed',
+  /** Goods were sent by post. */
+  'goods-sent',
   /** To whoever paid by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding has failed. */
   'payer-receipt',
   'payer-refund',

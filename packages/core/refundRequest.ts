@@ -5,6 +5,22 @@ import type { PaidOrder, RefundPlan, RefundWish } from './refunds.ts';
 export const refundParts = ['membership', 'upgrade', 'donations', 'items'] as const;
 export type RefundPart = (typeof refundParts)[number];
 
+const partWords: Record<RefundPart, string> = {
+  membership: 'the membership',
+  upgrade: 'the upgrade',
+  donations: 'donations',
+  items: 'items that were not sent yet',
+};
+
+/** Says what comes back when somebody simply changes their mind. `askDays`: for how many days it can be asked; 0: never. */
+export function changeOfMind({ askDays, gives }: { askDays: number; gives: readonly RefundPart[] }): string {
+  const list = (parts: readonly RefundPart[]) =>
+    new Intl.ListFormat('en').format(parts.map((part) => partWords[part]));
+  const kept = refundParts.filter((part) => !gives.includes(part));
+  if (askDays === 0) return '';
+  return `If you change your mind, you can ask for your money back for ${askDays} days: ${list(gives)}.${kept.length > 0 ? ` Not given back: ${list(kept)}.` : ''}`;
+}
+
 /** Returns what a request asks for, by the society's terms: which parts, and without what was sent by post. */
 export function requestedWish(
   orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],

@@ -47,6 +47,7 @@ function paidAgo(kind: LetterKind): number {
 
 const dataOf: Partial<Record<LetterKind, Record<string, unknown>>> = {
   'proof-rejected': { reason: 'incomplete', isFinal: false },
+  'goods-sent': { shipment: 1, goods: ['Lapel Pin'], tracking: '9400 1000 0000 0000 0000 00' },
   'refund-declined': { sentence: 'Your certificate was printed and sent last week.' },
 };
 
@@ -103,6 +104,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
           lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
         }
       : null,
+    isSent: kind === 'goods-sent',
     request: kind.startsWith('refund-')
       ? {
           amountCents: 9500,

@@ -18,6 +18,7 @@ export const letterNames: Record<LetterKind, string> = {
   'refund-declined': 'Refund declined',
   'second-payment': 'Second payment',
   'payment-failed': 'Payment failed',
+  'goods-sent': 'Goods sent',
   'payer-receipt': 'Receipt of the payer',
   'payer-refund': 'Refund to the payer',
   'payer-failed': 'Payment of the payer failed',

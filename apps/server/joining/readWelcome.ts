@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { cleanText } from '#core/cleanText.ts';
+import { goodsWordsForMember } from '#core/fulfilment.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
+import { parcelOf } from '../membership/orders.ts';
 import { paperProblem } from '../membership/paperProblem.ts';
 import { duplicatesOf } from '../paying/duplicates.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
@@ -14,6 +16,7 @@ import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
 import { firstName, fullName, knownEmails } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
+import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -61,6 +64,10 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const shown = {
     firstName: row.first_name,
     receipt,
+    goods: ((await parcelOf(deps.database, deps.society, uuid))?.goods ?? []).map(({ name, state }) => ({
+      name,
+      state: goodsWordsForMember(state, (time) => dateOf(deps.society, time)),
+    })),
     memberships: memberships.map(({ name, standing }) => ({ name, standing })),
     owesTranscript:
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,

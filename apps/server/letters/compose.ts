@@ -25,7 +25,7 @@ import {
   type Sender,
   textOf,
 } from './render.ts';
-import { type FailedData, type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
+import { type FailedData, type Letter, proofDueAt, type RejectionData, type SentData } from './takeLetter.ts';
 
 /** The dependencies that composing letters needs. */
 export type Writing = Pick<
@@ -160,6 +160,11 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     answerDate:
       letter.request &&
       dayOf(new Date(Date.parse(letter.request.askedAt) + society.refunds.answerDays * 86_400_000)),
+    goods:
+      letter.kind === 'goods-sent'
+        ? new Intl.ListFormat('en').format((data as unknown as SentData).goods)
+        : null,
+    tracking: letter.kind === 'goods-sent' ? (data as unknown as SentData).tracking : null,
     sentence: typeof data.sentence === 'string' ? data.sentence : null,
     code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
     reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData, letter) : null,

@@ -40,6 +40,7 @@ const ofLetter = {
   'refund-declined': ['askedAmount', 'sentence', 'refundsPage'],
   'second-payment': ['amount', 'alreadyHeld', 'upgradeOfEnded', 'receipt', 'card', 'refundsPage'],
   'payment-failed': ['total', 'checkoutPage'],
+  'goods-sent': ['goods', 'tracking', 'welcomePage'],
   'payer-receipt': ['joiner', 'receipt', 'total', 'date', 'refund', 'aboutPage'],
   'payer-refund': ['joiner', 'amount', 'refundReceipt', 'keptFee', 'card', 'refundsPage'],
   'payer-failed': ['joiner', 'total'],
@@ -75,6 +76,7 @@ const notAlwaysThere = [
   'keptFee',
   'endedMembership',
   'card',
+  'tracking',
   'alreadyHeld',
   'upgradeOfEnded',
 ];

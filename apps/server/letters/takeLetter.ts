@@ -97,6 +97,8 @@ export interface Letter {
     amountCents: number;
     lines: RefundedLine[] | null;
   } | null;
+  /** Whether the shipment that the letter is about still counts as sent. */
+  isSent: boolean;
   /** The member's request for their money back; null if there is none. `isOpen`: staff have not answered it. */
   request: { amountCents: number; askedAt: string; isOpen: boolean; isDeclined: boolean } | null;
   /** The present review of the document that the letter is about (`open`: not decided); null if the letter is about none. */
@@ -201,6 +203,7 @@ const readLetters = sql`
       'goesBack', ${goesBack}) end as payment,
     case when refund.uuid is not null then json_build_object('status', refund.status, 'reason', refund.reason, 'amountCents', refund.amount_cents,
       'lines', refund.lines) end as refund,
+    exists (select from shipment where letter.kind = 'goods-sent' and shipment.id = (data ->> 'shipment')::bigint and unshipped_at is null) as "isSent",
     (select json_build_object('amountCents', amount_cents, 'askedAt', created_at, 'isOpen', declined_at is null, 'isDeclined', declined_at is not null)
       from refund_request where session_uuid = session.uuid) as request,
     document.review
@@ -253,6 +256,8 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'refund':
     case 'payer-refund':
       return refund?.status === 'succeeded';
+    case 'goods-sent':
+      return letter.isSent;
     case 'refund-asked':
       return letter.request?.isOpen === true && !letter.hasEnded;
     case 'refund-declined':
@@ -279,6 +284,13 @@ export function holds(letter: Letter, now: Date): boolean {
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;
+}
+
+/** The `data` of a letter about goods that were sent. `shipment`: the id of the row of the first of them. */
+export interface SentData {
+  shipment: number;
+  goods: string[];
+  tracking: string | null;
 }
 
 /** The `data` of a letter about a payment that failed. */

@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import { dueLetters } from '../letters/dueLetters.ts';
+import type { SentData } from '../letters/takeLetter.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { ByStaff } from '../platform/deps.ts';
@@ -60,7 +62,9 @@ export async function shipLines(
   });
 }
 
-type Shipping = Pick<ByStaff<Deps>, 'database' | 'actor' | 'society'>;
+type Shipping = Pick<ByStaff<Deps>, 'database' | 'actor' | 'society' | 'config'>;
+/** The letter about goods waits for so long, in which staff may take them back. */
+const SENT_AFTER_HOURS = 1 / 6;
 type GoodsOfParcel = Parcel['goods'][number];
 
 async function ship(
@@ -79,21 +83,39 @@ async function ship(
   return transaction(deps, async (trx) => {
     const goods = choose(await lockedParcel(deps, trx, uuid));
     const toSend = goods.filter(({ state }) => state.is === 'open' || (state.is === 'held' && withHeld));
-    if (toSend.length > 0)
-      await trx
+    const noted = toSend.map((each) => ({ each, note: noteOf(each) }));
+    if (toSend.length > 0) {
+      const rows = await trx
         .insertInto('shipment')
         .values(
-          toSend.map((each) => ({
+          noted.map(({ each, note }) => ({
             session_uuid: uuid,
             intent_id: each.intentId,
             line: each.line,
             product_id: each.productId,
             goods: each.name,
             shipped_by: deps.actor,
-            note: noteOf(each),
+            note,
           })),
         )
+        .returning('id')
         .execute();
+      const [first] = rows;
+      const notes = new Set(noted.flatMap(({ note }) => note ?? []));
+      await dueLetters(trx, deps, [
+        {
+          kind: 'goods-sent',
+          sessionUuid: uuid,
+          occasion: `shipment ${first!.id}`,
+          afterHours: SENT_AFTER_HOURS,
+          data: {
+            shipment: Number(first!.id),
+            goods: toSend.map(({ name }) => name),
+            tracking: [...notes].join(', ') || null,
+          } satisfies SentData,
+        },
+      ]);
+    }
     return { goods: toSend, others: goods.filter((each) => !toSend.includes(each)) };
   });
 }

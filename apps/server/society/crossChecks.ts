@@ -17,7 +17,8 @@ const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
   [/^pages\.studentDetails\.nominatedBy$/, [...placeholders, 'nominatedBy']],
   [/^society\.(independence|deductibility)$/, placeholders],
   [/^pages\.getStarted\.facts\.\d+\.text$/, ['price', 'refund']],
-  [/^store\.text$/, placeholders],
+  [/^store\.(text|delivery)$/, placeholders],
+  [/^pages\.hardship$/, placeholders],
   [/^certificate\.citation$|^pressRelease\./, OF_PAPERS],
 ];
 

@@ -56,7 +56,18 @@ export const programme = z.strictObject({
   payerConsent: line.optional(),
   /** No join begins in a retired programme. Its entry remains for its members, and for the joins that have begun. */
   retired: z.boolean().default(false),
-  eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
+  eligibility: z.strictObject({
+    intro: line,
+    rules: z.array(line).min(1),
+    note: line,
+    /** Said on Student Details of a GPA below `below`: the other ways to qualify. It blocks nobody. */
+    lowGpa: z
+      .strictObject({
+        below: z.string().regex(/^[0-4]\.\d$/, 'must be a GPA in quotes, as "3.5"'),
+        note: line,
+      })
+      .optional(),
+  }),
   refund: line,
   /** The refund text of an upgrade. The refund of an upgrade keeps no processing fee. */
   upgradeRefund: line,
@@ -157,6 +168,8 @@ export const societyFile = z.strictObject({
       nominatedBy: line.default('Nominated by {nominatedBy}.'),
     }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
+    /** Said beside prices to whoever cannot afford them. */
+    hardship: line.optional(),
     congratulations: z.strictObject({
       lead: line,
       emails: z
@@ -237,6 +250,8 @@ export const societyFile = z.strictObject({
     discountPercent: z.int().min(1).max(100),
     code: line,
     url: webAddress,
+    /** Where and when goods are sent, and what that costs. Said at each item, in the order, and on the receipt. */
+    delivery: line.optional(),
   }),
 });
 

@@ -1,5 +1,7 @@
+import { goodsOf } from '#core/fulfilment.ts';
 import { shortPrice } from '#core/money.ts';
-import { isDonationType, type ProductType } from '#core/product.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { isDonationType } from '#core/product.ts';
 import type { Society } from './society.ts';
 
 /** The placeholders that {@link fillIn} knows in every text. */
@@ -26,14 +28,17 @@ export function fillIn(
 }
 
 /**
- * Returns what a receipt says besides its amounts: what the card statement shows and, if there is a donation, whether donations are
- * deductible. Nothing of what the society's file does not say.
+ * Returns what a receipt says besides its amounts: what the card statement shows, when goods are sent and, if there is a donation, whether
+ * donations are deductible. Nothing of what the society's file does not say.
  */
-export function receiptNotes(society: Society, lines: readonly { type: ProductType }[]): string[] {
+export function receiptNotes(society: Society, lines: readonly OrderLine[]): string[] {
   const { statementName, deductibility } = society.society;
+  const { delivery } = society.store;
+  const hasGoods = lines.some((line) => goodsOf(line, (id) => society.product(id)?.ships) !== null);
   const hasDonation = lines.some(({ type }) => isDonationType(type));
   return [
     ...(statementName ? [`On the card statement: ${statementName}`] : []),
+    ...(hasGoods && delivery ? [fillIn(delivery, society, society.defaultProgramme)] : []),
     ...(hasDonation && deductibility ? [fillIn(deductibility, society, society.defaultProgramme)] : []),
   ];
 }
@@ -56,7 +61,12 @@ export function minuteOf({ society: { timeZone } }: Society, at: Date): string {
 
 /** Returns the society's texts about who is eligible for a programme. */
 export function eligibilityOf(society: Society, key: string) {
-  const { intro, rules, note } = society.programme(key).eligibility;
+  const { intro, rules, note, lowGpa } = society.programme(key).eligibility;
   const fill = (text: string) => fillIn(text, society, key);
-  return { intro: fill(intro), rules: rules.map(fill), note: fill(note) };
+  return {
+    intro: fill(intro),
+    rules: rules.map(fill),
+    note: fill(note),
+    ...(lowGpa && { lowGpa: { ...lowGpa, note: fill(lowGpa.note) } }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Site } from '#contract/schemas.ts';
 import { displayPrice, shortPrice, toDollars, toPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
+import { changeOfMind } from '#core/refundRequest.ts';
 import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
 
@@ -39,6 +40,9 @@ export function toSite(
       lead: fill(society.pages.getStarted.lead),
       facts: society.pages.getStarted.facts,
     },
+    ...(society.pages.hardship && { hardship: fill(society.pages.hardship) }),
+    changeOfMind: changeOfMind(society.refunds),
+    ...(society.store.delivery && { delivery: fill(society.store.delivery) }),
     questions: society.pages.questions.map(({ title, text }) => ({ title, text: fill(text) })),
     checkout: { ...society.pages.checkout, maximumDonation: toDollars(society.donations.maximumCents) },
     congratulations: {

@@ -49,7 +49,7 @@ export function MarkDialog({
           id="note"
           label={isOne ? 'Note' : 'Note for all'}
           optional
-          hint="Such as a tracking number."
+          hint="Such as a tracking number. The member reads it."
           maxLength={NOTE_LENGTH}
           autoComplete="off"
           value={note}

@@ -3,8 +3,10 @@ import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
 import { buttonClass } from '#ui/Button.tsx';
 import { Icon } from '#ui/icons.tsx';
+import { Hint } from '#ui/Text.tsx';
 import { useFocusRescue } from '#ui/useFocusRescue.ts';
 import { RefundNote } from '../../components/RefundNote.tsx';
+import { useSite } from '../../lib/site.ts';
 import { ChangeError } from './ChangeError.tsx';
 import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
@@ -20,6 +22,7 @@ export function OrderPanel({
   refundNote: string | undefined;
   children?: ReactNode;
 }) {
+  const { changeOfMind, delivery } = useSite();
   const [open, setOpen] = useState(false);
   const total = displayPrice(order.totalDueTodayCents);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -110,6 +113,8 @@ export function OrderPanel({
             </div>
           </dl>
           <RefundNote text={refundNote} />
+          <RefundNote text={changeOfMind} />
+          {order.storeProducts.length > 0 && delivery && <Hint>{delivery}</Hint>}
           {children}
         </div>
       </aside>

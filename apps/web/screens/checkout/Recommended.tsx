@@ -1,13 +1,16 @@
 import type { Product } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { Button } from '#ui/Button.tsx';
+import { Hint } from '#ui/Text.tsx';
 import { ProductIcon } from '../../components/Purified.tsx';
+import { useSite } from '../../lib/site.ts';
 import { ChangeError } from './ChangeError.tsx';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
 /** The recommended products that are not in the order yet. */
 export function Recommended({ products }: { products: Product[] }) {
+  const { delivery } = useSite();
   if (products.length === 0) return null;
   return (
     <section className={styles.block} aria-labelledby="recommended">
@@ -17,6 +20,7 @@ export function Recommended({ products }: { products: Product[] }) {
           <Item key={product.uuid} product={product} />
         ))}
       </ul>
+      {delivery && <Hint>{delivery}</Hint>}
     </section>
   );
 }

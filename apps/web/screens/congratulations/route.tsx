@@ -153,6 +153,14 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
           Shop Now
         </a>
       </section>
+      {welcome?.goods && welcome.goods.length > 0 && (
+        <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="goods">
+          <h2 id="goods">Sent by post</h2>
+          {welcome.goods.map(({ name, state }) => (
+            <p key={name}>{`Your ${name} ${state}.`}</p>
+          ))}
+        </section>
+      )}
       {welcome && <Receipt welcome={welcome} />}
     </>
   );

@@ -58,7 +58,7 @@ export function Component() {
 function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   usePrefetch(loadCheckout);
-  const { payments } = useSite();
+  const { payments, hardship, changeOfMind } = useSite();
   // Only opens a connection to the host. The script itself is loaded on Checkout.
   preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
@@ -92,6 +92,8 @@ function Choice({ details }: { details: Details }) {
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
       {error && <CentredFault key={error} message={error} isAnswer />}
       <RefundNote text={refundNote} isCentred />
+      <RefundNote text={changeOfMind} isCentred />
+      {hardship && <RefundNote text={hardship} isCentred />}
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </>
   );

@@ -38,7 +38,7 @@ import {
   useSubdivisions,
 } from '../../lib/countries.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
-import { draft } from '../../lib/session.ts';
+import { draft, storedProgramme } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
@@ -83,7 +83,8 @@ export function DetailsForm({
   unread: UnreadFields;
   failure: LoadFailure | null;
 }) {
-  const { society } = useSite();
+  const site = useSite();
+  const { society } = site;
   const fetcher = useFetcher<typeof action>();
   const { revalidate } = useRevalidator();
   const currentYear = new Date().getFullYear();
@@ -92,6 +93,12 @@ export function DetailsForm({
     studentDetailsErrors(details, { currentYear, country: countryRule, asksGuardianConsent }),
   );
   const { values, errors, isTouched, refuse } = form;
+  const programme = site.programmes[storedProgramme() ?? site.defaultProgramme];
+  const rule = programme?.eligibility.lowGpa;
+  const lowGpa =
+    rule && values.highSchoolGpa !== '' && Number(values.highSchoolGpa) < Number(rule.below)
+      ? rule.note
+      : null;
   const isLoaded = failure === null;
   const [wasLoaded, setWasLoaded] = useState(isLoaded);
   if (isLoaded && !wasLoaded) {
@@ -208,6 +215,7 @@ export function DetailsForm({
             before you go on.
           </Note>
         )}
+        <Hint>For your certificate, and for what is sent by post. The society’s staff alone see it.</Hint>
         <TextField {...text('address1')} />
         <TextField {...text('address2')} />
         <div className={styles.place}>
@@ -249,6 +257,8 @@ export function DetailsForm({
           />
           <SelectField {...field('highSchoolGpa')} placeholder={CHOOSE} options={gpaOptions} required />
         </div>
+        <Hint>Your GPA shows whether you are eligible. The society’s staff alone see it.</Hint>
+        {lowGpa && <Note isAnswer>{lowGpa}</Note>}
       </Group>
       <div className={styles.end}>
         <Checkbox
