@@ -234,7 +234,7 @@ test('codes are made for a school and imported, or to be filled in', async () =>
   assert.deepEqual([state, added], ['done', 2]);
   const { data } = await browser.call('getMadeCodes', { params: { id: String(made.data.id) } });
   const [header, first] = (data as string).split('\r\n');
-  assert.equal(header!.replace('\ufeff', ''), `${HEADER},programme,expiresAt`);
+  assert.equal(header!.replace('\ufeff', ''), `${HEADER},programme,expiresAt,nominatedBy`);
   assert.match(first!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2098-06-30$/);
   const found = await browser.call('searchInvitations', { body: { filter: { campaign: 'Lincoln' } } });
   assert.equal(found.data.rows.length, 2);
