@@ -17,22 +17,19 @@ export interface ToastMessage {
   shownMs?: number | undefined;
 }
 
-/** The most visible toasts. More would cover the form, so the oldest are hidden. */
-const LIMIT = 3;
-
 type Show = (toast: ToastMessage) => void;
 
 /**
- * Makes the function that shows toasts. Each is shown for `shownMs`; `close` is the name of its button. The first toast mounts the
- * toaster in a React root of its own.
+ * Makes the function that shows toasts. Each is shown for `shownMs`; `close` is the name of its button. At most `limit` are seen at
+ * once: older ones wait behind, since they would cover the page. The first toast mounts the toaster in a React root of its own.
  */
-export function createToaster({ shownMs, close }: { shownMs: number; close: string }) {
+export function createToaster({ shownMs, close, limit }: { shownMs: number; close: string; limit: number }) {
   let mounted: Promise<Show> | undefined;
   return async (toast: ToastMessage): Promise<void> => {
     mounted ??= new Promise((resolve) => {
       createRoot(document.body.appendChild(document.createElement('div'))).render(
         <StrictMode>
-          <Toast.Provider timeout={shownMs} limit={LIMIT}>
+          <Toast.Provider timeout={shownMs} limit={limit}>
             <Toasts close={close} onMounted={resolve} />
           </Toast.Provider>
         </StrictMode>,

@@ -256,6 +256,30 @@ test('a transcript is accepted by two keys, the next one opens, and Undo brings 
   await expect(page.getByText('taken back', { exact: true })).toBeVisible();
 });
 
+test('on a phone, only the last decision’s toast is seen, so that the next can be made', async ({
+  page,
+  browser,
+}) => {
+  // The one that opens next may be of another test, so it is not decided on.
+  const [judging] = [await waiting(browser), await waiting(browser)];
+  await page.setViewportSize({ width: 390, height: 844 });
+  await enterDesk(page, 'Vic Phone');
+  await page.goto(judging);
+  const dialog = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'Cancel' }) });
+  await button(page, 'Accept').click();
+  await dialog.getByRole('button', { name: 'Accept' }).click();
+  await button(page, 'Undo').click();
+  await expect(toast(page, 'The decision is taken back.')).toBeVisible();
+  await button(page, 'Reject').click();
+  await dialog.getByRole('radio').first().check();
+  await dialog.getByRole('button', { name: 'Reject' }).click();
+  await expect(toast(page, 'is rejected.')).toBeVisible();
+  await expect(toast(page, 'The decision is taken back.')).toBeHidden();
+  await expect(page).not.toHaveURL(judging);
+  await button(page, 'Accept').click();
+  await expect(dialog.getByRole('button', { name: 'Accept' })).toBeVisible();
+});
+
 test('a transcript is rejected by three keys, and skipped by one', async ({ page, browser }) => {
   const [judging] = [await waiting(browser), await waiting(browser)];
   await enterDesk(page, 'Xia Keys');
