@@ -54,9 +54,23 @@ function namesOf(context: Detail['context']): string | null {
   return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
 }
 
+const invalidProperties = z.array(z.object({ name: z.string(), message: z.string() })).min(1);
+
+/** Returns HubSpot's message without the JSON in which it lists invalid properties: each one's name and what is wrong with it. */
+function plainMessage(message: string): string {
+  const json = /^Property values were not valid: (\[.*\])$/s.exec(message)?.[1];
+  if (json === undefined) return message;
+  try {
+    const listed = invalidProperties.safeParse(JSON.parse(json)).data;
+    return listed?.map(({ name, message }) => `${name}: ${message}`).join('; ') ?? message;
+  } catch {
+    return message;
+  }
+}
+
 /** Why HubSpot refuses a record. */
 export interface Refusal {
-  /** For staff: the rules of the account that want something else, otherwise HubSpot's message; null if there is none. */
+  /** For staff: the rules of the account that want something else, otherwise what HubSpot says, in words; null if it says nothing. */
   reason: string | null;
   /** Whether it refuses the property `email`. HubSpot lists invalid properties in `errors`, or as JSON in the message. */
   isEmail: boolean;
@@ -80,7 +94,8 @@ export function refusalOf(call: string, error: unknown, status = 207): Refusal {
     ? `HubSpot refuses joins. ${rules[0]}`
     : `HubSpot refuses what joins say (${causeOf(status === 207 ? null : status, trouble)}).`;
   return {
-    reason: rules.length > 0 ? rules.join(' ') : (said.message ?? null),
+    reason:
+      rules.length > 0 ? rules.join(' ') : said.message === undefined ? null : plainMessage(said.message),
     isEmail,
     trouble: {
       ...trouble,

@@ -306,6 +306,22 @@ for (const [isEmail, error] of [
     for (const { notice } of told) assert.equal(notice === null, isEmail);
   });
 
+for (const [reason, message] of [
+  [
+    'phone: not a phone number; zip: too long',
+    'Property values were not valid: [{"isValid":false,"message":"not a phone number","error":"A","name":"phone"},{"isValid":false,"message":"too long","error":"B","name":"zip"}]',
+  ],
+  ['Property values were not valid: [cut', 'Property values were not valid: [cut'],
+  ['Property values were not valid: [cut]', 'Property values were not valid: [cut]'],
+  ['Property values were not valid: []', 'Property values were not valid: []'],
+  ['Property values were not valid: [{"name":1}]', 'Property values were not valid: [{"name":1}]'],
+] as const)
+  test(`${message} is told as: ${reason}`, async () => {
+    answer = { status: 400, body: { message } };
+    const outcome = (await client.createContacts(write)).get('a')!;
+    assert.equal('reason' in outcome && outcome.reason, reason);
+  });
+
 test('who answers 404 without HubSpot’s words does not say that there is no such contact', async () => {
   answer = { status: 404, body: '<html>Not found</html>' };
   for (const [call, make] of calls) await assert.rejects(make(), CrmDenied, call);
