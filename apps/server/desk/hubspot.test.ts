@@ -40,6 +40,11 @@ test('what HubSpot refused of a person is sent again, of everybody only if nobod
   assert.equal((await robin.act('retryAtHubspot', { body: { person: one.id } })).status, 200);
   assert.deepEqual([await isDue(one.uuid), await isDue(other.uuid)], [true, false]);
   assert.deepEqual((await personAt(robin, one.id)).problems, []);
+  const shown = await robin.call('retryAtHubspot', { body: { person: null, trial: true } });
+  assert.match(
+    shown.data.lines[0],
+    new RegExp(`^Join 1 of Ann ${other.person.lastName} \\(contact \\d+\\): no such property$`),
+  );
   const all = await robin.act('retryAtHubspot', { body: { person: null } });
   assert.equal(all.status, 200);
   assert.equal(await isDue(other.uuid), true);

@@ -24,9 +24,12 @@ export function hubspotRoutes(app: FastifyInstance, deps: Deps & { deskUrl: stri
       async preview({ deps, body: { person } }) {
         const verb = 'Send to HubSpot again';
         if (person === null) {
-          const refused = await refusedByHubspot(deps.database, MOST_TOLD);
+          const refused = await refusedByHubspot(deps.database, MOST_TOLD + 1);
           if (refused.length === 0) throw new Failed('HubSpot refuses nothing: nothing is sent again.');
-          const lines = refused.map(({ what, reason }) => `The ${what}: ${reason}`);
+          const lines = refused
+            .slice(0, MOST_TOLD)
+            .map(({ who, what, reason }) => (who === what ? `${who}: ${reason}` : `${who} (${what}): ${reason}`));
+          if (refused.length > MOST_TOLD) lines.push('And others.');
           return { lines, verb, seen: 'all' as Again };
         }
         const id = await presentPersonOf(deps, { id: String(person) });

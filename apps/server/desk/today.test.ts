@@ -145,7 +145,13 @@ test('a provider is in trouble while its refusals are met, or while it is left a
   );
   t.after(() => sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database));
   await sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database);
-  assert.deepEqual(await troubled(), []);
+  await tellStaff(database, {
+    kind: 'provider_trouble',
+    subject: null,
+    params: { text: 'HubSpot refuses what joins say (INVALID phone).', provider: 'HubSpot' },
+    remedy: { do: 'look at what HubSpot refuses' },
+  });
+  assert.deepEqual(await troubled(), [], 'who refuses what a join says does answer');
   await sql`update crm_budget set blocked_until = now() + interval '1 minute'`.execute(database);
   assert.deepEqual(await troubled(), ['hubspot']);
   await tellStaff(database, {

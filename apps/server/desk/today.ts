@@ -122,7 +122,7 @@ async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise
 
 /**
  * Stripe and HubSpot are in trouble while their refusals are met, HubSpot also while it is left alone, and mail while letters wait for its
- * server.
+ * server. Who refuses what some joins say does answer.
  */
 function providersOf(
   { config }: Pick<Deps, 'config'>,
@@ -132,8 +132,11 @@ function providersOf(
 ): Today['providers'] {
   const waiting = (name: string) => figureOf(figures, 'queue', name)?.since?.getTime() ?? now;
   const refusedSince = (provider: 'Stripe' | 'HubSpot' | 'Mail') =>
-    notices.flatMap(({ kind, params, createdAt, lastSeenAt }) =>
-      kind === 'provider_trouble' && params.provider === provider && lastSeenAt.getTime() > now - TROUBLE_MS
+    notices.flatMap(({ kind, params, remedy, createdAt, lastSeenAt }) =>
+      kind === 'provider_trouble' &&
+      params.provider === provider &&
+      remedy?.do !== 'look at what HubSpot refuses' &&
+      lastSeenAt.getTime() > now - TROUBLE_MS
         ? [createdAt.getTime()]
         : [],
     );
