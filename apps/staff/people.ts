@@ -13,7 +13,13 @@ import {
   previewUnmerge,
   unmergePersons,
 } from '../server/people/mergePersons.ts';
-import { BOTH_HOLD, called, seenSentence, toldSentence } from '../server/people/mergeSentences.ts';
+import {
+  BOTH_HOLD,
+  called,
+  KEPT_APART,
+  seenSentence,
+  toldSentence,
+} from '../server/people/mergeSentences.ts';
 import { nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
 import type { Database } from '../server/platform/database/client.ts';
 import { Failed } from '../server/platform/failed.ts';
@@ -79,10 +85,11 @@ export const personCommands = [
         return;
       }
       const seen = await previewMerge(deps, ...ids);
-      const { from, into, twice } = seen;
+      const { from, into, twice, isKeptApart } = seen;
       print(`Remains:    ${seenSentence(into)}`);
       print(`Is joined:  ${seenSentence(from)}`);
       print(toldSentence({ into }));
+      if (isKeptApart) print(KEPT_APART);
       if (twice) print(`${BOTH_HOLD}: ${commandOf(giveBack(twice.uuid, twice.types))}`);
       await agree('Join them?', 'joined', options);
       await mergePersons(deps, seen);

@@ -96,6 +96,29 @@ test('no person is linked to an unknown contact, their own, or one beside that w
   assert.equal((await robin.act('linkContact', { params, body: { contact: 'x' } })).status, 400);
 });
 
+test('of two who say that persons are one and two at once, the second looks again', async () => {
+  const person = somebody();
+  const [one, other, third] = await Promise.all(
+    [1, 2, 3].map(async () => idOf((await newMember(server, 'LINCOLN2026', person)).uuid)),
+  );
+  const params = { id: String(one) };
+  const trial = async (name: 'joinPersons' | 'keepApart', other: number) =>
+    (await robin.call(name, { params, body: { other, trial: true } })).data.seen;
+  const asOne = { other: other!, seen: await trial('joinPersons', other!) };
+  assert.equal((await sam.act('keepApart', { params, body: { other } })).status, 200);
+  const { status, shown } = await robin.call('joinPersons', { params, body: asOne });
+  assert.deepEqual(
+    [status, shown?.lines.includes('Staff have said that they are two, though they are alike.')],
+    [409, true],
+  );
+  const [asThird, apart] = [await trial('joinPersons', third!), await trial('keepApart', third!)];
+  const presses = await Promise.all([
+    robin.call('joinPersons', { params, body: { other: third, seen: asThird } }),
+    sam.call('keepApart', { params, body: { other: third, seen: apart } }),
+  ]);
+  assert.deepEqual(presses.map(({ status }) => status).sort(), [200, 409]);
+});
+
 test('two who are likely the same are said to be one person, or two', async () => {
   const person = somebody();
   const [one, other, third] = await Promise.all(

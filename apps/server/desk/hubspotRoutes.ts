@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Again, refusedByHubspot, sendAgainToHubspot } from '../crm/behind.ts';
 import { waitingAtHubspot } from '../crm/deliveries.ts';
 import { keepApart, type Merge, mergePersons, previewMerge } from '../people/mergePersons.ts';
-import { BOTH_HOLD, seenSentence, toldSentence } from '../people/mergeSentences.ts';
+import { BOTH_HOLD, KEPT_APART, seenSentence, toldSentence } from '../people/mergeSentences.ts';
 import { personAtHubspot } from '../people/personNamed.ts';
 import { samePersons } from '../people/showPerson.ts';
 import { Failed } from '../platform/failed.ts';
@@ -28,7 +28,9 @@ export function hubspotRoutes(app: FastifyInstance, deps: Deps & { deskUrl: stri
           if (refused.length === 0) throw new Failed('HubSpot refuses nothing: nothing is sent again.');
           const lines = refused
             .slice(0, MOST_TOLD)
-            .map(({ who, what, reason }) => (who === what ? `${who}: ${reason}` : `${who} (${what}): ${reason}`));
+            .map(({ who, what, reason }) =>
+              who === what ? `${who}: ${reason}` : `${who} (${what}): ${reason}`,
+            );
           if (refused.length > MOST_TOLD) lines.push('And others.');
           return { lines, verb, seen: 'all' as Again };
         }
@@ -117,6 +119,7 @@ function linesOf(merge: Merge): string[] {
     `Remains: ${seenSentence(merge.into)}.`,
     `Becomes the same: ${seenSentence(merge.from)}.`,
     ...(told === null ? [] : [told]),
+    ...(merge.isKeptApart ? [KEPT_APART] : []),
     ...(merge.twice ? [`${BOTH_HOLD}.`] : []),
     'For a day, whoever runs the server can undo it.',
   ];

@@ -31,6 +31,8 @@ import { writeNotes } from './writeNotes.ts';
 /** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
 export class NotMergeable extends Failed {}
 
+const ONE_ALREADY = 'They are one person already.';
+const GONE = 'One of them was erased, or joined with somebody meanwhile: look again.';
 const CHANGED = 'One of them has changed meanwhile: look again.';
 
 /** What a person is called, for staff. */
@@ -57,6 +59,8 @@ export interface Merge {
   into: Seen;
   /** The types of which both hold one, and `from`'s join. Both stay held until staff give one back. */
   twice: HeldTwice | null;
+  /** Whether staff have said that they are two ({@link keepApart}). */
+  isKeptApart: boolean;
 }
 
 /** Returns what a merge of two persons would do. Changes nothing. Throws {@link NotMergeable}. */
@@ -161,10 +165,15 @@ export async function unmergePersons(deps: Deps, personId: number, shown?: Unmer
   return back.refused;
 }
 
-/** Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. */
+/**
+ * Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. Throws
+ * {@link NotMergeable} if they are one meanwhile.
+ */
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
-  if (one === other) throw new NotMergeable('They are one person already.');
+  if (one === other) throw new NotMergeable(ONE_ALREADY);
   await database.transaction().execute(async (trx) => {
+    await lockPersons(trx, sql`id in (${one}::bigint, ${other}::bigint)`, 'update');
+    if ((await readSeen(trx, [one, other])).size < 2) throw new NotMergeable(GONE);
     // Somebody who is attached to the other's contact gets one of their own.
     const isOthers = sql`(${one}::bigint, ${other}::bigint) in ((person.id, other.id), (other.id, person.id))`;
     await leaveContact(
@@ -183,13 +192,12 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
  * a contact, otherwise the second. Throws {@link NotMergeable}.
  */
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
-  if (one === other) throw new NotMergeable('They are one person already.');
+  if (one === other) throw new NotMergeable(ONE_ALREADY);
   const ids = sql`(${one}::bigint, ${other}::bigint)`;
   await lockPersons(trx, sql`id in ${ids}`, 'update');
   const seen = await readSeen(trx, [one, other]);
   const [first, second] = [seen.get(one), seen.get(other)];
-  if (!first || !second)
-    throw new NotMergeable('One of them was erased, or joined with somebody meanwhile: look again.');
+  if (!first || !second) throw new NotMergeable(GONE);
   if (first.isNamed && second.isNamed)
     throw new NotMergeable(
       `Both are contacts in HubSpot, ${first.contactId} and ${second.contactId}: merge them there, and Induct follows.`,
@@ -220,7 +228,12 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
       }`,
       members[0].is_held ? giveAllBack(members[0].uuid) : null,
     );
-  return { from, into, twice: twiceHeld(from.held, into.held)[0] ?? null };
+  const apart = await sql`
+    select from kept_apart where (one_id, other_id) = (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))`.execute(
+    trx,
+  );
+  const twice = twiceHeld(from.held, into.held)[0] ?? null;
+  return { from, into, twice, isKeptApart: apart.rows.length > 0 };
 }
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {

@@ -23,3 +23,6 @@ export function toldSentence({ into }: Pick<Merge, 'into'>): string | null {
 
 /** The beginning of the sentence about two who hold the same. */
 export const BOTH_HOLD = 'Both hold one, and pay for both until you give one back';
+
+/** Said of two of whom staff have said that they are two. */
+export const KEPT_APART = 'Staff have said that they are two, though they are alike.';
