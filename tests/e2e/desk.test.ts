@@ -38,6 +38,25 @@ test('a link signs one browser in, once, at the press of a button, and its secre
   await expect(heading(page, 'Today')).toBeVisible();
 });
 
+test('what is typed while the page is first loaded stays, and Today is asked for once', async ({ page }) => {
+  await enterDesk(page, 'Eve Early');
+  const held = Promise.withResolvers<void>();
+  let asked = 0;
+  await page.route('**/api/desk/today', async (route) => {
+    asked++;
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await search(page).pressSequentially('lop');
+  held.resolve();
+  await expect(page.getByText('answering').first()).toBeVisible();
+  await expect(search(page)).toBeFocused();
+  await page.keyboard.type('ez');
+  await expect(search(page)).toHaveValue('lopez');
+  expect(asked).toBe(1);
+});
+
 test('a passkey is added, and signs in after signing out, and again in the middle of work', async ({
   page,
   context,

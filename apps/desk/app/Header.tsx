@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Form, Link, NavLink, useLocation, useNavigation, useSearchParams } from 'react-router';
 import { Alert } from '#ui/Alert.tsx';
 import { Button, buttonClass } from '#ui/Button.tsx';
@@ -22,7 +22,7 @@ export function Header() {
         <p className={styles.name}>
           <Link to="/">{societyName}</Link>
         </p>
-        <Search />
+        <Search isFirst={!who} />
         <nav className={styles.pages} aria-label="Pages">
           <NavLink to="/" end>
             Today
@@ -48,15 +48,33 @@ export function Header() {
   );
 }
 
-/** On People it has the text that was searched for. */
-function Search() {
+/** What was typed while the page was first loaded, and whether the field had the focus: the header is made anew then. */
+let typedBefore: { text: string; hadFocus: boolean } | null = null;
+
+/** On People it has the text that was searched for. `isFirst`: it goes when the page is there. */
+function Search({ isFirst }: { isFirst: boolean }) {
   const { pathname } = useLocation();
   const [query] = useSearchParams();
   const field = useRef<HTMLInputElement>(null);
   const text = pathname === '/people' ? (query.get('text') ?? '') : '';
+  const shown = useRef(text);
   useEffect(() => {
+    if (shown.current === text) return;
+    shown.current = text;
     if (field.current) field.current.value = text;
   }, [text]);
+  const [goes] = useState(isFirst);
+  useLayoutEffect(() => {
+    const input = field.current!;
+    if (goes)
+      return () => {
+        typedBefore = { text: input.value, hadFocus: document.activeElement === input };
+      };
+    if (typedBefore?.text) input.value = typedBefore.text;
+    if (typedBefore?.hadFocus) input.focus();
+    typedBefore = null;
+    return undefined;
+  }, [goes]);
   const focus = useCallback(() => field.current?.select(), []);
   useKey('/', focus);
   return (
