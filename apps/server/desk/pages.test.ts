@@ -37,6 +37,12 @@ test('the desk has one page at every path, its files for ever, and no page for c
       assert.ok(policy.includes(directive), directive);
     assert.doesNotMatch(policy.join(), /unsafe/);
   }
+  const preloadsOf = async (url: string, cookie?: string) =>
+    [
+      ...(await app.inject({ url, headers: cookie ? { cookie } : {} })).body.matchAll(/href="(\/api[^"]+)"/g),
+    ].map(([, path]) => path);
+  assert.deepEqual(await preloadsOf('/', 'desk=token'), ['/api/desk/me', '/api/desk/today']);
+  assert.deepEqual([await preloadsOf('/'), await preloadsOf('/people', 'desk=token')], [[], []]);
   const viewer = await get('/viewer');
   assert.match(viewer.body, /<title>Document/);
   assert.equal(
