@@ -24,6 +24,7 @@ import { NO_LETTER } from './peopleRoutes.ts';
 import { presentPersonOf } from './presentPersonOf.ts';
 import { serveDesk } from './serve.ts';
 import { type ActionContext, serveAction } from './serveAction.ts';
+import { programmeName } from './words.ts';
 
 const NO_AMOUNT = 'Enter an amount in dollars, such as 45 or 45.50.';
 const NO_CONTACT = 'This person has no contact in HubSpot, whom a link would name.';
@@ -136,16 +137,25 @@ export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   serveDesk(app, deps, 'getLinkProducts', () => {
     const { society } = deps;
     const sold = society.offers.filter(({ id, type }) => isMembershipType(type) && society.linkOffer(id));
+    // Two programmes may sell what has one name.
+    const nameOf = ({ name, programme }: (typeof society.offers)[number]) =>
+      society.offers.filter((other) => other.name === name).length > 1 && programme !== undefined
+        ? `${name} (${programmeName(society, programme)})`
+        : name;
     const named = sold.map((product) => ({
       id: product.id,
-      name: product.name,
+      name: nameOf(product),
       priceCents: product.priceCents ?? 0,
       floorCents: floorOf(product),
     }));
     const upgrades = society.offers.filter(({ type }) => type === 'membership_upgrade');
     return {
       products: named,
-      upgrades: upgrades.map(({ id, name, priceCents = 0 }) => ({ id, name, priceCents })),
+      upgrades: upgrades.map((upgrade) => ({
+        id: upgrade.id,
+        name: nameOf(upgrade),
+        priceCents: upgrade.priceCents ?? 0,
+      })),
     };
   });
 

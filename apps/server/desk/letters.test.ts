@@ -146,7 +146,17 @@ test('a link is made for a person’s contact, and does what was shown', async (
   );
   const params = { id: String(rows[0]!.id) };
   const { data } = await robin.call('getLinkProducts');
-  const product = data.products.find(({ name }: { name: string }) => name === 'Membership');
+  const product = data.products.find(({ id }: { id: number }) => id === 1);
+  assert.deepEqual(
+    data.products.map(({ name }: { name: string }) => name),
+    [
+      'Membership (Honor Scholars)',
+      'Membership with Honor Cord',
+      'Membership (Honor Collegians)',
+      'Distinguished Member upgrade (Honor Scholars)',
+      'Distinguished Member upgrade (Honor Collegians)',
+    ],
+  );
   assert.ok(product.floorCents <= product.priceCents);
   for (const [body, does] of [
     [wanted, 'starts a join'],
