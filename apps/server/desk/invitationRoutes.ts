@@ -118,7 +118,9 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
         requireTyped(codes, typed);
         let changed = 0;
         for (const batch of batchesOf(codes)) changed += (await withdrawCodes(deps, batch)).length;
-        return { lines: [`${changed.toLocaleString('en-US')} withdrawn.`] };
+        return {
+          lines: [`${changed.toLocaleString('en-US')} withdrawn.`, ...stayed(codes.length - changed)],
+        };
       },
     },
     subjectOf,
@@ -163,17 +165,7 @@ export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
         requireTyped(short, typed);
         let changed = 0;
         for (const batch of batchesOf(short)) changed += (await extendCodes(deps, batch, until)).length;
-        const left = short.length - changed;
-        return {
-          lines: [
-            `${changed.toLocaleString('en-US')} extended.`,
-            ...(left === 0
-              ? []
-              : [
-                  `${left.toLocaleString('en-US')} ${left === 1 ? 'has' : 'have'} changed meanwhile, and ${left === 1 ? 'stays' : 'stay'} so.`,
-                ]),
-          ],
-        };
+        return { lines: [`${changed.toLocaleString('en-US')} extended.`, ...stayed(short.length - changed)] };
       },
     },
     subjectOf,
@@ -217,6 +209,14 @@ function rest(codes: readonly unknown[], changed: readonly unknown[], how: strin
   return left === 0
     ? []
     : [`${left.toLocaleString('en-US')} of ${counted(codes)} ${left === 1 ? 'is' : 'are'} ${how}.`];
+}
+
+/** Returns a line about the codes that somebody has changed since they were shown, if there are any. */
+function stayed(count: number): string[] {
+  if (count === 0) return [];
+  return [
+    `${count.toLocaleString('en-US')} ${count === 1 ? 'has' : 'have'} changed meanwhile, and ${count === 1 ? 'stays' : 'stay'} so.`,
+  ];
 }
 
 function typing(codes: readonly unknown[]): string[] {
