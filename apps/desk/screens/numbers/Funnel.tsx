@@ -110,9 +110,13 @@ export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numb
   );
 }
 
-/** Returns which share of the step before has come to a step, in percent. */
+/**
+ * Returns which share of the step before has come to a step, in percent. Empty if more have: a school's code, which is one invitation,
+ * starts many joins. The step is named where it is not that of the row above.
+ */
 function shareOf(counts: Counts, step: FunnelStep): string {
   const before = stepBefore[step];
-  if (before === null || counts[before] === 0) return '';
-  return `${Math.round((counts[step] / counts[before]) * 100)} %`;
+  if (before === null || counts[before] === 0 || counts[step] > counts[before]) return '';
+  const isAbove = funnelSteps[funnelSteps.indexOf(step) - 1] === before;
+  return `${Math.round((counts[step] / counts[before]) * 100)} %${isAbove ? '' : ` of ${stepWords[before].toLowerCase()}`}`;
 }
