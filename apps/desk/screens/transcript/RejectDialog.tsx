@@ -7,7 +7,7 @@ import styles from './Transcript.module.css';
 
 const reasons = Object.entries(rejectionReasons) as [RejectionReason, string][];
 
-/** Asks for the reason of a rejection, which the applicant reads. A rejection that is not final has a key for each. */
+/** Asks for the reason of a rejection. Of one that is not final the applicant reads it, and it has a key. */
 export function RejectDialog({
   name,
   id,
@@ -45,7 +45,7 @@ export function RejectDialog({
       {...dialog}
     >
       <fieldset className={styles.reasons}>
-        <legend>Reason, as the applicant reads it</legend>
+        <legend>{isFinal ? 'Reason, for staff' : 'Reason, as the applicant reads it'}</legend>
         {reasons.map(([each, sentence], index) => (
           <label key={each}>
             <input type="radio" name="reason" checked={each === reason} onChange={() => setReason(each)} />
