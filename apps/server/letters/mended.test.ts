@@ -13,6 +13,7 @@ import { certificateForStaff } from '../membership/certificateForStaff.ts';
 import { sayWhatFor } from '../paying/refunds/assignRefund.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 import { promiseRefund } from '../paying/refunds/giveBack.ts';
+import { bringStanding } from '../paying/refunds/membershipStanding.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
 import { keepApart } from '../people/mergePersons.ts';
@@ -69,7 +70,7 @@ test('a refund that failed, was refused or dropped is told until it is decided a
   await sql`delete from refund where intent_id = ${intentId}`.execute(database);
 });
 
-test('the standing of a membership replaces the one that was told before', async () => {
+test('a new standing of a membership ends what was told of the one before, and is told unless staff have decided it', async () => {
   const { uuid, intentId } = await undergraduate(server);
   await tellStaff(database, {
     kind: 'standing',
@@ -77,12 +78,20 @@ test('the standing of a membership replaces the one that was told before', async
     params: { intentId, type: 'membership', standing: 'disputed', isNotTold: false },
     remedy: null,
   });
+  const told = async () => {
+    const { rows } = await sql`
+      select params ->> 'standing' as standing from staff_notice where ended_at is null and kind = 'standing'`.execute(
+      database,
+    );
+    return rows;
+  };
+  const bring = (standing: 'disputed' | 'active') =>
+    database.transaction().execute((trx) => bringStanding(trx, { uuid }, intentId, standing));
+  await bring('disputed');
+  await bring('active');
+  assert.deepEqual(await told(), [{ standing: 'active' }]);
   await refundJoin(deps, uuid, membershipOnly);
-  const { rows } = await sql`
-    select params ->> 'standing' as standing from staff_notice where ended_at is null and kind = 'standing'`.execute(
-    database,
-  );
-  assert.deepEqual(rows, [{ standing: 'refunded' }]);
+  assert.deepEqual(await told(), []);
 });
 
 test('a name that no certificate can show is told until it is corrected or printed otherwise, an email that HubSpot refuses until it is corrected', async () => {

@@ -12,7 +12,8 @@ import { baseFacts, forgetStatus } from '../../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 /**
- * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. If a membership
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff, except of what staff
+ * have decided themselves. If a membership
  * that has ended would become held again, but its contact now holds another membership of the same type, its standing stays, and
  * staff get a notice.
  */
@@ -55,14 +56,21 @@ export async function bringStanding(
   const { type } = membership;
   const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
   await endNotices(trx, ['standing', 'back_again'], { about: { intentId } });
-  await tellStaff(trx, {
-    kind: 'standing',
-    subject: session.uuid,
-    params: { intentId, type, standing, isNotTold },
-    remedy: null,
-  });
+  if (isNotTold || !(standing === 'refunded' && (await isGivenBackHere(trx, intentId))))
+    await tellStaff(trx, {
+      kind: 'standing',
+      subject: session.uuid,
+      params: { intentId, type, standing, isNotTold },
+      remedy: null,
+    });
   if (comesBack && type === 'membership' && person_id !== null) await tellOfLikelySame(trx, person_id);
   if (type === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/** Whether all refunds of a payment were decided here, by staff. */
+async function isGivenBackHere(trx: Kysely<Tables>, intentId: string): Promise<boolean> {
+  const elsewhere = trx.selectFrom('refund').select('uuid').where('intent_id', '=', intentId);
+  return (await elsewhere.where('reason', '=', 'dashboard').executeTakeFirst()) === undefined;
 }
 
 /** Returns the payer's other joins that hold a membership, in the order in which they were paid. */
