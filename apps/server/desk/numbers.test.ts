@@ -75,6 +75,8 @@ test('joins are counted by how far they came, on the society’s day on which th
     { ...none, key: 'retired', invited: 1, started: 1 },
     { ...none, key: null, invited: 2 },
   ]);
+  const year = { from: '2020-01-01', to: '2020-12-31' };
+  assert.deepEqual(await numbers('programme', year), byProgramme, 'a long period is read otherwise');
   assert.deepEqual((await numbers('campaign')).rows, [
     { ...all, key: null, invited: 1, started: 3 },
     { ...none, key: 'Spring', invited: 2, started: 1 },

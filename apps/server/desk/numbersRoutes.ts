@@ -24,8 +24,7 @@ export function numbersRoutes(app: FastifyInstance, deps: Deps & { deskUrl: stri
   };
 
   serveDesk(app, deps, 'getNumbers', async ({ query }) => {
-    const numbers = await named(query, MOST_ROWS);
-    const days = await joinsByDay(deps, query);
+    const [numbers, days] = await Promise.all([named(query, MOST_ROWS), joinsByDay(deps, query)]);
     return { days, ...numbers };
   });
 
