@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
 import type { DeskData } from '#contract/deskSchemas.ts';
-import { setDelivery } from '../../../tests/harness/deliver.ts';
+import { newContact, setDelivery } from '../../../tests/harness/deliver.ts';
 import { startDesk } from '../../../tests/harness/desk.ts';
 import { deskPeopleOn } from '../../../tests/harness/deskPeople.ts';
 import { payOrder } from '../../../tests/harness/steps.ts';
@@ -95,6 +95,18 @@ test('who was invited and has not begun to join is found by name, contact and co
   await sql`update person set erased_at = now() where contact_id = '880900'`.execute(database);
   assert.deepEqual((await search('880900')).rows, []);
   assert.equal((await browser.call('getPerson', { params: { id: String(person.id) } })).message, NOBODY);
+});
+
+test('a contact who was not read yet is found by its number, if HubSpot answers', async (t) => {
+  const contact = await newContact(server, 'not.read@example.com', { firstname: 'Notread', lastname: 'Yet' });
+  t.after(() => server.hubspotFault(null));
+  await server.hubspotFault({ kind: 'status', status: 503, times: 20 });
+  assert.deepEqual((await search(contact)).rows, []);
+  await server.hubspotFault(null);
+  await sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database);
+  const [found] = (await search(contact)).rows;
+  assert.deepEqual([found?.name, found?.state], ['Notread Yet', null]);
+  assert.equal((await personAt(found!.id)).contactId, contact);
 });
 
 test('a search for what nobody is called finds nobody, whatever it is made of', async () => {

@@ -15,7 +15,7 @@ import { type Found, findPeople } from './searchPeople.ts';
 const HOW =
   'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
 const NO_CONTACTS =
-  'HubSpot’s contacts have not been read yet, so whoever has not begun to join is not found.';
+  'HubSpot’s contacts have not been read yet, so whoever has not begun to join is found only by the HubSpot contact’s number.';
 
 /** Who was found for the text in the header's search. */
 export function People() {
