@@ -19,7 +19,7 @@ test('refund says line by line what goes back, tries without doing, and says whe
   assert.deepEqual(await run(t, 'refund', uuid, '--dry-run'), {
     out: `$65.00  Membership  (${intentId})
 To the card: Visa ending 4242.
-Ends: the membership Membership.
+The membership ends: Membership.
 A letter tells the payer of the refund once Stripe has made it.
 $65.00 would go back.
 `,
@@ -40,7 +40,7 @@ test('the trial of a refund says what is kept, what ends and what was sent', asy
   for (const line of [
     /^\$90\.00 {2}Membership/m,
     /^Kept: \$5\.00 of Membership[^\n]*, the processing fee, because its payer was not eligible\.$/m,
-    /^Ends: the membership Membership/m,
+    /^The membership ends: Membership/m,
     /^Sent already, on \d{4}-\d\d-\d\d: Lapel Pin\.$/m,
     /^\$102\.00 would go back\.$/m,
   ])
@@ -118,7 +118,7 @@ test('a dry run of refunding a payment tells what would go back, and gives nothi
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   assert.deepEqual(await run(t, 'refund', intentId, '--dry-run'), {
     out: `To the card: Visa ending 4242.
-Ends: the membership Membership.
+The membership ends: Membership.
 A letter tells the payer of the refund once Stripe has made it.
 $65.00 of ${intentId} would go back.
 `,

@@ -41,7 +41,7 @@ test('a refund is shown, made once however it is pressed, and seen to be made', 
   await expect(inDialog(page, 'Cancel')).toBeFocused();
   await expect(dialog(page).getByLabel('Membership')).toBeChecked();
   await expect(dialog(page)).toContainText('$65.00 of Membership to Visa ending in 4242.');
-  await expect(dialog(page)).toContainText('Ends: the membership Membership.');
+  await expect(dialog(page)).toContainText('The membership ends: Membership.');
   await dialog(page).getByLabel('Membership').uncheck();
   await expect(dialog(page)).toContainText('Nothing is ticked that could go back.');
   await expect(inDialog(page, /^Refund/)).toHaveCount(0);

@@ -139,7 +139,7 @@ test('a final rejection says what goes back and what ends, gives it back, and is
   assert.equal(verb, 'Reject finally');
   assert.equal(lines[0], '1 document would be rejected.');
   assert.match(lines[2], /^\$65\.00 {2}Membership {2}\(pi_/);
-  assert.ok(lines.includes('Ends: the membership Membership.'));
+  assert.ok(lines.includes('The membership ends: Membership.'));
   assert.deepEqual(lines.slice(-2), ['$65.00 would go back.', 'This cannot be taken back.']);
   assert.equal((await finance.act('rejectFinally', { params, body: reason })).status, 200);
   assert.equal(await reviewOf(uuid), 'rejected');

@@ -42,7 +42,7 @@ test('a refund is shown with all that it does, is made once, and is told once', 
       'Refund $95.00',
       [
         '$95.00 of Membership to Visa ending in 4242.',
-        'Ends: the membership Membership.',
+        'The membership ends: Membership.',
         'A letter tells the payer of the refund once Stripe has made it.',
       ],
     ],
@@ -79,7 +79,7 @@ test('what is ticked goes back, and the fee of who was not eligible is kept', as
     '$90.00 of Membership to Visa ending in 4242.',
     '$12.00 of Lapel Pin to Visa ending in 4242.',
     'Kept: $5.00 of Membership, the processing fee, because its payer was not eligible.',
-    'Ends: the membership Membership.',
+    'The membership ends: Membership.',
     'Not sent any more: Lapel Pin.',
   ]);
   const other = await kim.call('refundJoin', { params, body: { ...membership, seen: data.seen } });

@@ -40,7 +40,7 @@ export function consequenceLines(
         `Kept: ${displayPrice(cents)} of ${name}, the processing fee, because its payer was not eligible.`,
     ),
     ...ended.map(
-      ({ type, name }) => `Ends: the ${type === 'membership' ? 'membership' : 'upgrade'} ${name}.`,
+      ({ type, name }) => `The ${type === 'membership' ? 'membership' : 'upgrade'} ends: ${name}.`,
     ),
     ...sent.map(({ name, shippedAt }) => `Sent already, on ${dayOf(shippedAt)}: ${name}.`),
     ...unsent.map((name) => `Not sent any more: ${name}.`),
