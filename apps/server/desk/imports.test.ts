@@ -235,7 +235,7 @@ test('codes are made for a school and imported, or to be filled in', async () =>
   const { data } = await browser.call('getMadeCodes', { params: { id: String(made.data.id) } });
   const [header, first] = (data as string).split('\r\n');
   assert.equal(header!.replace('\ufeff', ''), `${HEADER},programme,expiresAt,nominatedBy`);
-  assert.match(first!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2098-06-30$/);
+  assert.match(first!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2098-06-30,$/);
   const found = await browser.call('searchInvitations', { body: { filter: { campaign: 'Lincoln' } } });
   assert.equal(found.data.rows.length, 2);
 
