@@ -14,7 +14,7 @@ import { peopleRoutes } from './people/routes.ts';
 import { handleErrors } from './platform/http/errors.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { newServer } from './platform/http/newServer.ts';
-import { observeRequests, routeOf } from './platform/http/observe.ts';
+import { observeRequests } from './platform/http/observe.ts';
 import { servePage, writePage } from './platform/http/page.ts';
 import { otherPageFile } from './platform/http/pageFiles.ts';
 import { serve } from './platform/http/routes.ts';
@@ -80,21 +80,6 @@ export async function buildApp(
     if (isCall) done();
     else securePage(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
-  app.addHook('onResponse', (request, reply, done) => {
-    // Logs the route's template (`/api/…/:uuid`) instead of the path. The path contains the session's uuid, which is a
-    // credential.
-    request.log.info(
-      {
-        method: request.method,
-        route: routeOf(request),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-      },
-      'answered',
-    );
-    done();
-  });
-
   const pressure = await shedLoad(app, config, site.society.name, measured);
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
   serveArrival(app, deps);

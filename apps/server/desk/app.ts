@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { handleErrors } from '../platform/http/errors.ts';
 import { newServer } from '../platform/http/newServer.ts';
-import { routeOf } from '../platform/http/observe.ts';
 import { headersOfCalls } from '../platform/http/securityHeaders.ts';
 import { timeLimits } from '../platform/http/timeLimits.ts';
 import { correctRoutes } from './correctRoutes.ts';
@@ -49,7 +48,7 @@ export function buildDesk(
   deskBuild?: string,
 ): FastifyInstance {
   const { config } = deps;
-  const app = newServer(deps, timeLimits);
+  const app = newServer(deps, timeLimits, { desk: true });
   app.removeContentTypeParser('text/plain');
   // The body of a `raw` call, which is read as it comes.
   app.addContentTypeParser('text/csv', (_, payload, done) => done(null, payload));
@@ -58,15 +57,6 @@ export function buildDesk(
   const ofCalls = headersOfCalls(config);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers({ 'x-request-id': request.id, ...ofCalls });
-    done();
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method } = request;
-    const ms = Math.round(reply.elapsedTime);
-    request.log.info(
-      { desk: true, method, route: routeOf(request), status: reply.statusCode, ms },
-      'answered',
-    );
     done();
   });
   signInRoutes(app, deps);

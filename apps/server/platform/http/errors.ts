@@ -93,7 +93,7 @@ export function referenceOf(requestId: string): string {
  * router itself would answer such requests, without our page and headers.
  */
 export const addressOptions = {
-  rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
+  rewriteUrl: ({ url = '/' }) => (!url.includes('%') || isEncoded(url) ? url : url.replaceAll('%', '%25')),
   routerOptions: { maxParamLength: maxHeaderSize },
 } satisfies FastifyServerOptions;
 

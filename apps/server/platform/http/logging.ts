@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Log lines are buffered for at most this time (ms): one write for each line would cost more than most calls. */
@@ -10,9 +10,24 @@ const FLUSH_BYTES = 4096;
 /** The id of the request that the current asynchronous context handles. */
 const requestId = new AsyncLocalStorage<string>();
 
-/** Adds the request's id to every line that is logged while the request is handled, including lines of use cases and providers. */
-export function logRequestIds(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
+/**
+ * Returns a request's route template; `none` if no route matches. Never the path itself: it contains the session's uuid, which is a
+ * credential.
+ */
+export function routeOf({ routeOptions: { url } }: FastifyRequest): string {
+  return url === undefined || url === '/*' || url === '*' ? 'none' : url;
+}
+
+/** Runs `work` so that every line that is logged meanwhile has the request's id, including lines of use cases and providers. */
+export function withRequestId(id: string, work: () => void): void {
+  requestId.run(id, work);
+}
+
+/** Logs a request that was answered, with the fields of `more`. */
+export function logAnswer({ request, raw, elapsedTime, log }: FastifyReply, more: object): void {
+  const { id: reqId, method } = request;
+  const answer = { method, route: routeOf(request), status: raw.statusCode, ms: Math.round(elapsedTime) };
+  log.info({ ...more, reqId, ...answer }, 'answered');
 }
 
 /**
@@ -20,13 +35,12 @@ export function logRequestIds(app: FastifyInstance): void {
  * logged. Buffered lines are written when the process ends, even by an uncaught error. A SIGKILL may lose the last half second.
  */
 export function createLog(level: string, to: DestinationStream = standardOutput()): Logger {
-  const log: Logger = pino(
+  return pino(
     {
       level,
       base: null,
-      // Fastify's logger of a request adds the id itself; this function adds it to lines of the root logger.
-      mixin: (_line, _level, logger) => {
-        const reqId = logger === log ? requestId.getStore() : undefined;
+      mixin: () => {
+        const reqId = requestId.getStore();
         const span = trace.getActiveSpan()?.spanContext();
         return {
           ...(reqId !== undefined && { reqId }),
@@ -43,7 +57,6 @@ export function createLog(level: string, to: DestinationStream = standardOutput(
     },
     to,
   );
-  return log;
 }
 
 /** Returns a stream that writes every line to standard output and to `to`. */

@@ -6,17 +6,26 @@ import type { Deps } from '../deps.ts';
 import { answerWriter } from './answers.ts';
 import { drainOnClose } from './drain.ts';
 import { addressOptions } from './errors.ts';
-import { logRequestIds } from './logging.ts';
+import { logAnswer, withRequestId } from './logging.ts';
 import { FINISH_MS } from './stopping.ts';
-import { limitBodies, serverTimes, type TimeLimits } from './timeLimits.ts';
+import { limitBodies, limitRest, serverTimes, type TimeLimits } from './timeLimits.ts';
 
 /** The largest body (bytes) of a call with JSON. Uploads are streamed and have a limit of their own. */
 const BODY_LIMIT = 65_536;
 
-/** Returns an HTTP server without routes, not listening yet: the joiners' or the desk's. */
-export function newServer({ config, log }: Pick<Deps, 'config' | 'log'>, times: TimeLimits): FastifyInstance {
+/**
+ * Returns an HTTP server without routes, not listening yet: the joiners' or the desk's. The lines that log its answers have the fields
+ * of `logged`.
+ */
+export function newServer(
+  { config, log }: Pick<Deps, 'config' | 'log'>,
+  times: TimeLimits,
+  logged: object = {},
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
+    // Lines have the request's id by `withRequestId`, so that no request needs a logger of its own.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
@@ -30,7 +39,15 @@ export function newServer({ config, log }: Pick<Deps, 'config' | 'log'>, times: 
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, FINISH_MS);
-  logRequestIds(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.once('close', () => {
+      // Otherwise the caller has disconnected before the answer.
+      if (!reply.raw.writableFinished) return;
+      logAnswer(reply, logged);
+      limitRest(request.raw, times);
+    });
+    withRequestId(request.id, done);
+  });
   limitBodies(app, times);
   return app;
 }

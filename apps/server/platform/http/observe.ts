@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CallName } from '#contract/calls.ts';
 import { joins, requestSeconds } from '../metrics.ts';
 import { tracer } from '../watchCall.ts';
+import { routeOf } from './logging.ts';
 
 /**
  * The stage that a join reaches when a call succeeds, for the metric. `paid` is absent, because it is counted where payments are
@@ -18,14 +19,6 @@ const stages: Partial<Record<CallName, string>> = {
   setMembership: 'ordering',
   beginPayment: 'paying',
 };
-
-/**
- * Returns a request's route template; `none` if no route matches. Never the path itself: it contains the session's uuid, which is a
- * credential.
- */
-export function routeOf({ routeOptions: { url } }: FastifyRequest): string {
-  return url === undefined || url === '/*' || url === '*' ? 'none' : url;
-}
 
 function operationOf({ routeOptions: { schema } }: FastifyRequest): CallName {
   return (schema as { operationId?: string } | undefined)?.operationId as CallName;
@@ -52,6 +45,8 @@ export function observeRequests(app: FastifyInstance): void {
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     });
-    context.with(trace.setSpan(context.active(), span), done);
+    // Without telemetry the span records nothing, and nothing asks for it.
+    if (span.isRecording()) context.with(trace.setSpan(context.active(), span), done);
+    else done();
   });
 }

@@ -57,7 +57,7 @@ export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
 /** Enforces the time limits of request bodies. A body that takes too long is refused with 408, and its connection is closed. */
 export function limitBodies(
   app: FastifyInstance,
-  { bodyMs, uploadWindowMs, uploadWindowBytes, restMs }: TimeLimits,
+  { bodyMs, uploadWindowMs, uploadWindowBytes }: TimeLimits,
 ): void {
   app.addHook('preParsing', (request, reply, _, done) => {
     const { raw, headers } = request;
@@ -87,14 +87,14 @@ export function limitBodies(
     // When the upload has arrived, the idle timeout of its connection ends, because scanning and storing the file may take longer.
     raw.once('end', () => socket.setTimeout(0));
   });
-  app.addHook('onResponse', ({ raw }, _, done) => {
-    // A call that a test has injected has no `complete` and no connection.
-    if (raw.complete === false) {
-      const rest = setTimeout(() => raw.socket.destroy(), restMs).unref();
-      raw.once('end', () => clearTimeout(rest));
-    }
-    done();
-  });
+}
+
+/** Limits the time for the rest of the body of a request that is answered. */
+export function limitRest(request: IncomingMessage, { restMs }: TimeLimits): void {
+  // A call that a test has injected has no `complete` and no connection.
+  if (request.complete !== false) return;
+  const rest = setTimeout(() => request.socket.destroy(), restMs).unref();
+  request.once('end', () => clearTimeout(rest));
 }
 
 /** Whether a body is a file: in a form as from a joiner's page, or alone as from the desk. */
