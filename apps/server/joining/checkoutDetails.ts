@@ -9,18 +9,16 @@ import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isPostcode, tidyPostcode } from '#core/postcode.ts';
 import { isMembershipType } from '#core/product.ts';
 import { providerEmail } from '#core/providerEmail.ts';
-import { joinerEmails, type KnownEmails } from '#core/recipients.ts';
+import { joinerEmails } from '#core/recipients.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import { nameProblemAhead } from '../membership/paperProblem.ts';
-import { lookedAtJustNow } from '../paying/lookAtPayment.ts';
 import { settlePaying } from '../paying/settlePaying.ts';
 import { statement } from '../platform/database/statement.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { membershipFee } from '../session/members.ts';
-import { firstName, fullName, knownEmails, lastName } from '../session/person.ts';
 import { accessOf, admitted } from '../session/standing.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
@@ -39,14 +37,28 @@ export async function checkoutDetails(
   let session = await find();
   // If a payment was begun and has not ended, asks Stripe for its outcome before the order is shown, unless Stripe was asked
   // within the last second.
-  if (session.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
+  if (session.state === 'paying' && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
 
   const { society } = deps;
   const isCheckoutOnly = session.origin === 'checkout';
   const isShown = seesJoiner(holding, session);
   const { refund, processingFeeCents } = society.programme(session.programme);
-  const fee = shortPrice(session.membership_fee ?? processingFeeCents);
+  // Only a checkout link sells to who has a membership already.
+  const feeOfMember = isCheckoutOnly ? (await readFee(deps.database, { uuid })).rows[0]?.cents : null;
+  const fee = shortPrice(feeOfMember ?? processingFeeCents);
+  const typed = session.details ?? session.profile;
+  const [firstName, middleName, lastName] = [typed?.firstName, typed?.middleName, typed?.lastName].map(
+    (name) => name?.trim(),
+  );
+  const emails = joinerEmails({
+    isPaid: false,
+    ofPerson: null,
+    typed: session.details?.personalEmail ?? null,
+    personal: session.profile?.personalEmail ?? null,
+    contact: session.email,
+    receipts: [],
+  });
   const known = isShown ? merge(session.profile, session.details, null) : noContact;
   const country = known.country ? findCountry(known.country) : undefined;
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
@@ -67,9 +79,11 @@ export async function checkoutDetails(
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: (isShown && providerEmail(joinerEmails(session.known))) || '',
-    nameProblem: isShown ? await nameProblemAhead(deps, cleanText(session.full_name ?? '')) : null,
-    payingFor: isCheckoutOnly ? firstNameAndInitial(session.first_name, session.last_name) : null,
+    billingEmail: (isShown && providerEmail(emails)) || '',
+    nameProblem: isShown
+      ? await nameProblemAhead(deps, cleanText([firstName, middleName, lastName].filter(Boolean).join(' ')))
+      : null,
+    payingFor: isCheckoutOnly ? firstNameAndInitial(firstName || null, lastName || null) : null,
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,
@@ -107,26 +121,23 @@ export async function checkoutDetails(
 const readSession = statement<
   { uuid: string },
   JoinAccess & {
-    is_to_be_settled: boolean;
     programme: string;
     has_agreed_to_policies: boolean;
     has_guardian_consent: boolean;
     revision: number;
     details: StudentDetails | null;
     profile: ContactProfile | null;
-    known: KnownEmails;
-    full_name: string | null;
-    first_name: string | null;
-    last_name: string | null;
+    email: string | null;
     lines: OpenLine[];
-    membership_fee: number | null;
   }
 >(
   ({ uuid }) => sql`
-    select state = 'paying' and not exists (
-        select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-      ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, session.details, person.profile, ${knownEmails} as known, ${fullName} as full_name, ${firstName} as first_name, ${lastName} as last_name, lines,
-      ${membershipFee} as membership_fee
+    select ${accessOf('session')}, programme, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision,
+      session.details, person.profile, person.email, lines
     from join_session session left join person on person.id = session.person_id
     where session.uuid = ${uuid}`,
+);
+
+const readFee = statement<{ uuid: string }, { cents: number | null }>(
+  ({ uuid }) => sql`select ${membershipFee} as cents from join_session session where session.uuid = ${uuid}`,
 );

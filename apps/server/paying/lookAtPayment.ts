@@ -27,7 +27,7 @@ export interface Look {
  * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second. If so, its recorded
  * status is used.
  */
-export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
+const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
 /** The recorded status of a payment that has ended; null while it is open. */
 export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refunded' | 'canceled' | null {
