@@ -12,6 +12,12 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
+// PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling one of
+// our short statements takes many times as long as running it.
+const noJit = 'set jit = off';
+// PostgreSQL would plan a statement five times on each connection before it keeps a plan. plans.test.ts looks at the kept ones.
+const ofShortStatements = `${noJit}; set plan_cache_mode = force_generic_plan`;
+
 /**
  * An idle connection is closed after this time (ms): before firewalls drop it, and not between two calls of a joiner, since the first
  * calls on a connection cost many times what later ones do, until their statements are planned.
@@ -43,9 +49,7 @@ export function connect(
     async onConnect(client) {
       // Refuses a connection to a host that became a standby after `Primary` found it.
       if (primary) await refuseReadOnly(client, waits.connectMs);
-      // PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling
-      // one of our short statements takes many times as long as running it.
-      await client.query(asked('set jit = off', [], waits.connectMs));
+      await client.query(asked(waits === patience.ofCalls ? ofShortStatements : noJit, [], waits.connectMs));
     },
   });
   watchPool(name, pool);
