@@ -35,7 +35,7 @@ export async function benchmarkServer(bench: Bench): Promise<Section> {
       atLeast('joins/s at 16, of the floor’s', 0.33, at16.ratio('joins/s')),
       atLeast('joins/s at 64, of the floor’s', 0.33, at64.ratio('joins/s')),
       atMost('CPU a join at 16, times the floor’s', 3.2, at16.ratio('CPU ms a join')),
-      atMost('memory at 64, times the floor’s', 2.1, at64.ratio('memory, MB')),
+      atMost('memory at 64, times the floor’s', 1.8, at64.ratio('memory, MB')),
       ...countVerdicts(counts.ours),
       atMost('the server process alone, to its first answer (ms)', 1000, spreadOf(starts)),
     ],
