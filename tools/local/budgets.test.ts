@@ -45,8 +45,9 @@ test('the style sheet, which has that of every screen, weighs at most 9.85 kB wi
   );
 });
 
-test('all scripts of all screens together weigh at most 225 kB with gzip', () => {
-  assertAtMost(225_000, globSync(join(dist, 'static/js/**/*.js')));
+// Half of it is the first load. Each screen loads its own when it is opened.
+test('all scripts of all screens together weigh at most 235 kB with gzip', () => {
+  assertAtMost(235_000, globSync(join(dist, 'static/js/**/*.js')));
 });
 
 test('the first load of the desk weighs at most 150 kB with gzip, and brings nothing for passkeys', () => {

@@ -61,7 +61,7 @@ export function Component() {
   return (
     <Card title={screenTitles.check}>
       <Lead>{`Enter the invite code that you got, or paste the link. We say whether ${society.name} sent it, and what it leads to.`}</Lead>
-      <Form onSubmit={() => void check()}>
+      <Form className={styles.form} onSubmit={() => void check()}>
         <TextField
           id="checked"
           label="Invite code or link"

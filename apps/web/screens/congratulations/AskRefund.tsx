@@ -66,7 +66,7 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
         </>
       )}
       {!request && isOpen && (
-        <>
+        <div className={styles.told}>
           <dl className={styles.payment}>
             {shown.lines.map(({ name, amount }) => (
               <div key={`${name} ${amount}`}>
@@ -101,7 +101,7 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
           <Button variant="second" disabled={busy !== null} onClick={() => setOpen(false)}>
             Keep my membership
           </Button>
-        </>
+        </div>
       )}
     </section>
   );

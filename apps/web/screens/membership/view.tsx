@@ -8,6 +8,7 @@ import { Icon } from '#ui/icons.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Lead, Ticks } from '#ui/Text.tsx';
 import { useErrorInTitle } from '#ui/title.ts';
+import { ButtonLink } from '../../components/ButtonLink.tsx';
 import { Card } from '../../components/Card.tsx';
 import { CentredFault } from '../../components/CentredFault.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
@@ -48,6 +49,11 @@ export function Component() {
       {!('kind' in outcome && outcome.kind === 'lost') && (
         <Foot>
           <BackLink to={screens.studentDetails}>Back</BackLink>
+          {'data' in outcome && outcome.data.selectedMembershipId !== null && (
+            <ButtonLink variant="second" to={screens.checkout}>
+              Continue to Checkout
+            </ButtonLink>
+          )}
           <StartOver />
         </Foot>
       )}

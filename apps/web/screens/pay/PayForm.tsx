@@ -7,7 +7,7 @@ import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox, TextField } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
-import { Icon } from '#ui/icons.tsx';
+import { Hint } from '#ui/Text.tsx';
 import { useForm } from '#ui/useForm.ts';
 import { CardElements, cardOptions } from '../../components/CardElements.tsx';
 import type { PayOrder } from './loader.ts';
@@ -120,14 +120,11 @@ function Fields({
         </Button>
         {ended?.is === 'changed' && <Note isAnswer>{ended.message}</Note>}
         {ended?.is === 'failed' && <Alert isAnswer>{ended.message}</Alert>}
-        <p className={styles.small}>
-          <Icon name="lock" size={16} />
-          <span>
-            Your card is charged once, and is not kept. Payments by Stripe:{' '}
-            <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
-            <a href="https://stripe.com/privacy">Privacy</a>
-          </span>
-        </p>
+        <Hint>
+          Your card is charged once, and is not kept. Payments by Stripe:{' '}
+          <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
+          <a href="https://stripe.com/privacy">Privacy</a>
+        </Hint>
       </div>
     </Form>
   );
