@@ -1,8 +1,9 @@
+import type { ReactNode } from 'react';
 import { useSite } from '../lib/site.ts';
 import styles from './SocietyFacts.module.css';
 
 /** What families can look up of the society elsewhere. What its file does not say is left out. */
-export function SocietyFacts() {
+export function SocietyFacts({ children }: { children?: ReactNode }) {
   const { society } = useSite();
   return (
     <section className={styles.society} aria-labelledby="who">
@@ -21,6 +22,7 @@ export function SocietyFacts() {
       <p>
         <a href={society.links.whoWeAre}>{`More about ${society.name}`}</a>
       </p>
+      {children}
     </section>
   );
 }

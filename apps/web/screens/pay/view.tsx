@@ -77,8 +77,9 @@ function Open({
           </Lead>
           <Order order={order} />
           <RefundNote text={page.refundNote} />
-          <SocietyFacts />
-          <Society />
+          <SocietyFacts>
+            <Society />
+          </SocietyFacts>
           <PayForm
             token={token}
             order={order}
@@ -98,7 +99,7 @@ function Open({
 /** The lines of the order, its total, and what the membership includes. */
 function Order({ order }: { order: PayOrder }) {
   return (
-    <section className={styles.order} aria-labelledby="order">
+    <section className={styles.block} aria-labelledby="order">
       <h2 id="order">What you pay for</h2>
       <Lines {...order} />
       {order.features.length > 0 && (
@@ -134,7 +135,7 @@ function Lines({ lines, total }: Pick<PayOrder, 'lines' | 'total'>) {
 
 function Society() {
   return (
-    <p className={styles.questions}>
+    <p>
       <Sentence
         text="Questions? Write to {email} or call {phone}."
         values={{ email: <SupportEmail />, phone: <SupportPhone /> }}
