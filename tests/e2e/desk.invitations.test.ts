@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { enterDesk, test } from './desk.ts';
+import { enterDesk, signIn, test } from './desk.ts';
 import { expect, expectAccessible } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -67,7 +67,7 @@ test('a file is checked, imported, and its codes are explained, withdrawn and ex
 test('codes are made for a school, imported and downloaded; a code that is not found leads to its explanation', async ({
   page,
 }) => {
-  await enterDesk(page, 'Mia Codes');
+  await signIn(page, 'Mia Codes');
   await page.goto('/people?text=NOSUCHCODE');
   await link(page, 'Explain this code').click();
   await expect(page.getByText(/^NOSUCHCODE fails: there is no such invitation/)).toBeVisible();
@@ -87,7 +87,7 @@ test('codes are made for a school, imported and downloaded; a code that is not f
 });
 
 test('all that the filters find is ticked anew when the filters change', async ({ page }) => {
-  await enterDesk(page, 'Lea Filters');
+  await signIn(page, 'Lea Filters');
   await page.goto('/invitations?school=Lincoln+High+School&lastDay=foo');
   const all = page.getByRole('checkbox', { name: 'All that the filters find' });
   await all.check();

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { bringAuthenticator, deskLink, enterDesk, test } from './desk.ts';
-import { expect, expectAccessible } from './fixtures.ts';
+import { bringAuthenticator, deskLink, enterDesk, linkOfOperator, signIn, test } from './desk.ts';
+import { expect, expectAccessible, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
 const banner = (page: Page) => page.getByRole('banner');
@@ -13,7 +13,7 @@ test('a link signs one browser in, once, at the press of a button, and its secre
   page,
   complaints,
 }) => {
-  const link = await deskLink('Ada Link');
+  const link = await linkOfOperator('Ada Link');
   const called: string[] = [];
   page.on('request', (request) => called.push(new URL(request.url()).pathname));
   await page.goto(link);
@@ -94,25 +94,21 @@ test('a passkey is added, and signs in after signing out, and again in the middl
   await expect(heading(page, 'Sign in')).toBeVisible();
 });
 
-test('where a link leads to a passkey, the session begins with it', async ({ page, browser }) => {
+test('where a link leads to a passkey, the session begins with it', async ({ page, context }) => {
   const name = 'Cleo Live';
-  const other = await browser.newContext();
-  const first = await other.newPage();
-  await enterDesk(first, name);
+  await signIn(page, name);
   // What a server in live mode answers the link with.
-  const options = await first.evaluate(async () => {
-    const response = await fetch('/api/desk/passkey/options', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ isNew: true }),
-    });
-    return (await response.json()).data.options;
+  const { url } = theInduct().desk!;
+  const answer = await page.request.post(`${url}/api/desk/passkey/options`, {
+    data: { isNew: true },
+    headers: { origin: url, 'sec-fetch-site': 'same-origin' },
   });
-  await other.close();
+  const { options } = (await answer.json()).data;
+  await context.clearCookies();
   await page.route('**/api/desk/enter', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: { options } } }),
   );
-  await bringAuthenticator(page.context(), page);
+  await bringAuthenticator(context, page);
   await page.goto(await deskLink(name));
   await button(page, 'Sign in').click();
   await expect(heading(page, 'Add a passkey')).toBeFocused();
@@ -160,7 +156,7 @@ test('a person is found and opened by keyboard alone, and each tab has an addres
 });
 
 test('the arrows move between the rows that were found', async ({ page }) => {
-  await enterDesk(page, 'Ed Arrows');
+  await signIn(page, 'Ed Arrows');
   await page.goto('/people?text=Rivera');
   const rows = page.getByRole('table').getByRole('link');
   await rows.first().focus();
@@ -205,7 +201,7 @@ test('the keys that were opened from the menu give the focus back to it', async 
 });
 
 test('the same search again begins the list anew', async ({ page }) => {
-  await enterDesk(page, 'Jo Again');
+  await signIn(page, 'Jo Again');
   await page.goto('/people?text=Rivera');
   const rows = page.getByRole('table').getByRole('link');
   await expect(rows).toHaveCount(50);

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, expect, type Page } from '@playwright/test';
 import { docx, encryptedPdf, jpeg, pdf } from '../harness/documents.ts';
 import { paidJoin } from './arrange.ts';
-import { enterDesk, judgingPage, type Planted, payLongAgo, plantDocument, test } from './desk.ts';
-import { type Complaints, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
+import { enterDesk, judgingPage, type Planted, payLongAgo, plantDocument, signIn, test } from './desk.ts';
+import { type Complaints, expectAccessible, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
 const NOT_SHOWN = 'This document cannot be shown.';
@@ -226,7 +226,7 @@ test('the bytes of a document are never a page, not even at their own address', 
   const uuid = await memberOf(browser);
   const bytes = Buffer.from('<script>document.title = "met"</script>');
   const id = await plantDocument(uuid, { name: 'page.pdf', mediaType: 'application/pdf', bytes });
-  await enterDesk(page, 'Val Bytes');
+  await signIn(page, 'Val Bytes');
   const download = page.waitForEvent('download');
   await page.goto(`/api/desk/documents/${id}/bytes`).catch(() => {});
   expect((await download).suggestedFilename()).toBe('page.pdf');
@@ -238,7 +238,7 @@ test('a transcript is accepted by two keys, the next one opens, and Undo brings 
   browser,
 }) => {
   const [judging] = [await waiting(browser), await waiting(browser)];
-  await enterDesk(page, 'Wes Keys');
+  await signIn(page, 'Wes Keys');
   await page.goto(judging);
   await expect(page.getByText('Page 1 of 1')).toBeVisible();
   await page.keyboard.press('a');
@@ -282,7 +282,7 @@ test('on a phone, only the last decision’s toast is seen, so that the next can
 
 test('a transcript is rejected by three keys, and skipped by one', async ({ page, browser }) => {
   const [judging] = [await waiting(browser), await waiting(browser)];
-  await enterDesk(page, 'Xia Keys');
+  await signIn(page, 'Xia Keys');
   await page.goto(judging);
   await expect(standing(page, 'to decide')).toBeVisible();
   await page.keyboard.press('s');
@@ -313,10 +313,10 @@ test('of two who decide at once, the second reads who was first', async ({ page,
   const { baseURL } = test.info().project.use;
   const other = await browser.newContext(baseURL ? { baseURL } : {});
   const first = await other.newPage();
-  await enterDesk(first, 'Yan First');
-  await enterDesk(page, 'Zoe Second');
+  await signIn(first, 'Yan First');
+  await signIn(page, 'Zoe Second');
   for (const each of [first, page]) {
-    await each.goto(new URL(judging, page.url()).href);
+    await each.goto(theInduct().desk!.url + judging);
     await expect(standing(each, 'to decide')).toBeVisible();
   }
   await page.keyboard.press('a');
@@ -360,7 +360,7 @@ test('the documents of a person lead to their judging page, and are downloaded',
 }) => {
   complaints.expectFailedRequests();
   const judging = await waiting(browser);
-  await enterDesk(page, 'Bea Documents');
+  await signIn(page, 'Bea Documents');
   await page.goto(`${judging.replace('/transcripts/', '/people/').replace(/\/1$/, '')}/documents`);
   const download = page.waitForEvent('download');
   await button(page, 'Download').click();
@@ -378,7 +378,7 @@ test('Undo takes back one’s own decision, and not the one that a colleague has
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  await enterDesk(page, 'Ada Undoes');
+  await signIn(page, 'Ada Undoes');
   const address = await waiting(browser);
   await page.goto(address);
   await button(page, 'Accept').click();
@@ -387,7 +387,7 @@ test('Undo takes back one’s own decision, and not the one that a colleague has
 
   const context = await browser.newContext({ baseURL: new URL(page.url()).origin });
   const colleague = await context.newPage();
-  await enterDesk(colleague, 'Ben Decides');
+  await signIn(colleague, 'Ben Decides');
   await colleague.goto(address);
   await button(colleague, 'Reject').click();
   await colleague.keyboard.press('1');

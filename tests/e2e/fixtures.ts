@@ -110,6 +110,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsIn(page.mainFrame(), [...WCAG, 'best-practice'])).toEqual([]);
 }
 
+/** Asserts that axe finds no text with too little contrast, in other colours than those in which it has looked at the page before. */
+export async function expectContrast(page: Page): Promise<void> {
+  expect(await violationsIn(page.mainFrame(), ['color-contrast'], 'rule')).toEqual([]);
+}
+
 /** Asserts that the page does not scroll sideways. */
 export async function expectFits(page: Page): Promise<void> {
   await expect

@@ -4,10 +4,11 @@ import axe from 'axe-core';
 /** axe's tags for the rules of WCAG 2.2 AA. */
 export const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-/** Returns what axe finds in a frame, without the frames within it. `tags` choose among axe's rules. */
+/** Returns what axe finds in a frame, without the frames within it. `chosen` are the tags of the rules, or their names. */
 export async function violationsIn(
   frame: Frame,
-  tags: readonly string[],
+  chosen: readonly string[],
+  type: 'tag' | 'rule' = 'tag',
 ): Promise<{ id: string; help: string; at: string[] }[]> {
   if (!(await frame.evaluate(() => 'axe' in window))) await frame.evaluate(axe.source);
   return frame.evaluate(
@@ -16,6 +17,6 @@ export async function violationsIn(
       const { violations } = await run({ iframes: false, resultTypes: ['violations'], runOnly });
       return violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
     },
-    [...tags],
+    { type, values: [...chosen] },
   );
 }
