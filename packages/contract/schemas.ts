@@ -90,8 +90,16 @@ export const failure = z.object({
   reference: z.string().optional(),
 });
 
-export const success = <Data extends z.ZodType>(data: Data) =>
+const around = <Data extends z.ZodType>(data: Data) =>
   z.object({ success: z.literal(true), status: z.literal('success'), message: z.string().optional(), data });
+const successes = new WeakMap<z.ZodType, unknown>();
+
+/** Returns the schema of a success with this data. It is made once, since whoever uses a schema compiles it. */
+export function success<Data extends z.ZodType>(data: Data): ReturnType<typeof around<Data>> {
+  const made = successes.get(data) ?? around(data);
+  successes.set(data, made);
+  return made as ReturnType<typeof around<Data>>;
+}
 
 /**
  * The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. The specification's calls do

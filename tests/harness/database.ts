@@ -59,7 +59,8 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
   return startPostgres({
     dataDir,
     durable: false,
-    settings: { max_connections: '300', shared_buffers: '128MB' },
+    // Autovacuum would look through each of the many small databases, again and again.
+    settings: { max_connections: '300', shared_buffers: '128MB', autovacuum: 'off' },
   });
 }
 

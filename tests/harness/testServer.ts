@@ -122,7 +122,7 @@ export async function startTestServer(
     throw error;
   });
   await importInvitations(wired.database, demoInvitations, wired.deps.society);
-  const app = await buildApp(wired.deps);
+  const app = await buildApp(wired.deps, { measured: () => idle });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
   return {
@@ -163,9 +163,15 @@ export async function startTestServer(
       LOG_LEVEL: 'fatal',
       ...env,
     });
-    return { config, wired: await wire(config, createLog('silent'), { waits: patience.ofWork }) };
+    return {
+      config,
+      wired: await wire(config, createLog('silent', { write() {} }), { waits: patience.ofWork }),
+    };
   }
 }
+
+/** A process with nothing to do. Measuring takes time, and dozens of test servers may run in one process. */
+const idle = { eventLoopDelay: 0, heapUsed: 0, rssBytes: 0 };
 
 /** Starts a test server that all tests of a file share, and closes it after the last test. */
 export async function sharedServer(...options: Parameters<typeof startTestServer>): Promise<TestServer> {

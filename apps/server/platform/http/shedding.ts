@@ -79,16 +79,17 @@ export type Measured = Record<'eventLoopDelay' | 'heapUsed' | 'rssBytes', number
 /**
  * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
  * progress, and last the calls of paying joiners (docs/run.md, "Too much load"). Must be registered after the hooks that set
- * headers, so that refusals have these headers, too. A test may pass `measured` instead of what is measured.
+ * headers, so that refusals have these headers, too. With `measured`, which a test may pass, nothing else is measured.
  */
 export async function shedLoad(
   app: FastifyInstance,
   { shedding }: Pick<Config, 'shedding'>,
   societyName: string,
-  measured: () => Measured = () => app.memoryUsage(),
+  measured?: () => Measured,
 ): Promise<{ isOverloaded(): boolean }> {
-  await app.register(underPressure, { sampleInterval: SAMPLE_MS });
-  const level = () => levelOf(measured(), shedding);
+  if (!measured) await app.register(underPressure, { sampleInterval: SAMPLE_MS });
+  const measure = measured ?? (() => app.memoryUsage());
+  const level = () => levelOf(measure(), shedding);
   app.addHook('onRequest', (request, reply, done) => {
     const priority = priorityOf(request);
     const now = level();
