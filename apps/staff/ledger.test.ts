@@ -15,6 +15,7 @@ import {
   payByCard,
   payOrder,
 } from '../../tests/harness/steps.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../server/paying/confirmPayment.ts';
@@ -452,7 +453,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
         assert.deepEqual([sum(lines, 'gross'), sum(lines, 'fee'), sum(lines, 'net')], [amount, fee, net]);
       }
     }),
-    { numRuns: 6 },
+    { numRuns: isLong ? 30 : 3 },
   );
 });
 

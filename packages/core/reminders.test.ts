@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { joinSessionStates } from './joinSession.ts';
 import { judgeReminder, type LeftJoin, MOST_REMINDERS, reminderHours, reminderKinds } from './reminders.ts';
 
@@ -71,7 +72,7 @@ test('none is sent to whom nobody reminds, whenever it is; what is postponed is 
     if (unwanted) assert.equal(verdict, 'withdraw');
     if (verdict instanceof Date) assert.ok(verdict > now);
   });
-  fc.assert(run, { numRuns: 2_000 });
+  fc.assert(run, { numRuns: isLong ? 20_000 : 300 });
 });
 
 test('what an unproven join did withdraws no reminder to whoever is proven', () => {

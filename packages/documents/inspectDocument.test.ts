@@ -31,6 +31,7 @@ import {
   randomText,
   zip,
 } from '../../tests/harness/documents.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { documentFaults, faultSentence } from './faults.ts';
 import { inspectDocument } from './inspectDocument.ts';
 import { HEAD_BYTES, headFault } from './signature.ts';
@@ -464,7 +465,7 @@ test('whatever is written over a document or cut from it, looking at it ends, wi
         assertBounded(bytes);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: isLong ? 20_000 : 300 },
   );
 });
 

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { mutilatedLine } from '../../../../tests/harness/mutilatedLines.ts';
 import { personId } from '../../../../tests/harness/personId.ts';
+import { isLong } from '../../../../tests/harness/testLength.ts';
 import { connect, type Database } from '../../platform/database/client.ts';
 import { patience } from '../../platform/database/patience.ts';
 import { NotCsv } from '../../platform/readCsv.ts';
@@ -305,7 +306,7 @@ test('the lines of any mutilated file are imported, unchanged or named, each onc
       const { imported, unchanged, faults } = await take(path);
       assert.equal(imported + unchanged + faults.length, lines.filter(({ isFilled }) => isFilled).length);
     }),
-    { numRuns: 40 },
+    { numRuns: isLong ? 200 : 10 },
   );
 });
 

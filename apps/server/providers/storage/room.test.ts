@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { array, asyncProperty, assert as forAll, integer, option, record, scheduler } from 'fast-check';
+import { isLong } from '../../../../tests/harness/testLength.ts';
 import { arrive } from './arrive.ts';
 import { folderStorage } from './folderStorage.ts';
 import { roomOf } from './room.ts';
@@ -81,7 +82,7 @@ test('whoever looks, writes and ends in whatever order, no byte goes into the re
       for (const end of await ends)
         if (end.status === 'rejected' && !(end.reason instanceof StorageFull)) throw end.reason;
     }),
-    { numRuns: 100 },
+    { numRuns: isLong ? 1000 : 30 },
   );
 });
 
