@@ -78,7 +78,9 @@ test('Ctrl-C lets a call that takes its time come to its end', { skip: onlyLong 
   assert.equal(await ended, 130);
 });
 
-test('SIGTERM to npm alone stops everything, and a restart has the same addresses and data', async (t) => {
+test('SIGTERM to npm alone stops everything, and a restart has the same addresses and data', {
+  skip: onlyLong,
+}, async (t) => {
   const own = await settings(t);
   const first = await npmStart(own);
   await write(first, 'create table kept as select 1 as one');

@@ -15,7 +15,7 @@ import {
   startServerProcess,
   withSettings,
 } from '../../../../tests/harness/serverProcess.ts';
-import { isLong } from '../../../../tests/harness/testLength.ts';
+import { isLong, onlyLong } from '../../../../tests/harness/testLength.ts';
 import { until } from '../../../../tests/harness/until.ts';
 import { freePort } from '../../../../tools/local/ports.ts';
 import { NO_DATABASE } from '../http/errors.ts';
@@ -128,7 +128,7 @@ test('settings that do not fit the database end the start at once, with a senten
   assert.doesNotMatch(server.output(), /\n +at /);
 });
 
-test('a connection that breaks while it migrates only begins the wait', async (t) => {
+test('a connection that breaks while it migrates only begins the wait', { skip: onlyLong }, async (t) => {
   const { arranged } = database;
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
@@ -225,7 +225,9 @@ async function network(databaseUrl: string) {
   };
 }
 
-for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
+for (const hanging of isLong
+  ? (['its processes stand still', 'the network swallows what is sent'] as const)
+  : (['the network swallows what is sent'] as const))
   test(`when a database does not answer since ${hanging}, calls end in time with a sentence and a reference`, async (t) => {
     const { arranged } = database;
     const calls = await paidCalls(arranged);
