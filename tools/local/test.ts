@@ -39,15 +39,22 @@ const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 const suites: Record<string, () => Promise<Counts>> = {
   types: () => check(checkTypes()),
   lint: () => check(checkLint()),
+  build: () => check(buildAll().then(() => true)),
   unit: runNodeTests,
   faults: () =>
     check(
       runProgram(['--disable-warning=ExperimentalWarning', join(root, 'tests/faults/main.ts')], smallRun()),
     ),
-  build: () => check(buildAll().then(() => true)),
   e2e: runJourneys,
   browsers: runOtherBrowsers,
 };
+/**
+ * The tests of what only tests use: the emulators, the faults suite and the harness. `npm run test:long` runs them, and whoever names
+ * them, since what is wrong there fails the tests that use it.
+ */
+const ofTests = /^(emulators|tests\/(faults|harness))\//;
+/** The suites that run at the same time, since each mostly waits or has one processor at most. The journeys need both. */
+const together = [['types', 'lint', 'build'], ['unit', 'faults'], ['e2e'], ['browsers']];
 
 process.exit(await main());
 
@@ -76,39 +83,47 @@ async function main(): Promise<number> {
     console.error(`There is no suite "${unknown.join(', ')}"; there are ${Object.keys(suites).join(', ')}.`);
     return 1;
   }
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  const lines: string[] = [];
-  const failures: string[] = [];
-  for (const name of chosen) {
-    if (name === 'e2e' && !existsSync(join(root, 'tests/e2e/playwright.config.ts'))) continue;
-    console.log(`\n── ${name}`);
-    const began = Date.now();
-    const counts: Counts = await suites[name]!().catch((error: unknown) => {
-      console.error(explain(error));
-      return { passed: 0, failed: 1 };
-    });
-    const { skipped = 0 } = counts;
-    if (counts.passed + counts.failed + skipped === 0 && filters.length === 0) {
-      console.error('No test ran, which is not what was meant.');
-      counts.failed = 1;
-    }
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-    total.skipped += skipped;
-    failures.push(...(counts.failures ?? []).map((each) => `  ✖ ${each}\n`));
-    const seconds = ((Date.now() - began) / 1000).toFixed(1);
-    const notRun = skipped > 0 ? `, ${skipped} skipped` : '';
-    lines.push(`  ${name.padEnd(8)} ${counts.passed} passed, ${counts.failed} failed${notRun}, ${seconds} s`);
+  const outcomes: Suite[] = [];
+  for (const names of together) {
+    const next = names.filter((name) => chosen.includes(name));
+    outcomes.push(...(await Promise.all(next.map(runSuite))));
   }
+  const total = outcomes.reduce<Counts>((so, { counts }) => sum(so, counts), { passed: 0, failed: 0 });
+  const failures = (total.failures ?? []).map((each) => `  ✖ ${each}\n`);
   rmSync(scratch, { recursive: true, force: true });
-  if (total.passed + total.failed + total.skipped === 0) {
+  if (total.passed + total.failed + (total.skipped ?? 0) === 0) {
     console.error(`No test matches ${filters.join(', ') || 'that'}.`);
     total.failed = 1;
   }
   // Printed last, so that the failures are easy to find.
   if (failures.length > 0) console.log(`\n${failures.join('')}`);
-  console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
+  console.log(`\n${outcomes.map(lineOf).join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
   return total.failed > 0 ? 1 : 0;
+}
+
+interface Suite {
+  name: string;
+  counts: Counts;
+  seconds: number;
+}
+
+async function runSuite(name: string): Promise<Suite> {
+  console.log(`\n── ${name}`);
+  const began = Date.now();
+  const counts: Counts = await suites[name]!().catch((error: unknown) => {
+    console.error(explain(error));
+    return { passed: 0, failed: 1 };
+  });
+  if (counts.passed + counts.failed + (counts.skipped ?? 0) === 0 && filters.length === 0) {
+    console.error('No test ran, which is not what was meant.');
+    counts.failed = 1;
+  }
+  return { name, counts, seconds: (Date.now() - began) / 1000 };
+}
+
+function lineOf({ name, counts: { passed, failed, skipped = 0 }, seconds }: Suite): string {
+  const notRun = skipped > 0 ? `, ${skipped} skipped` : '';
+  return `  ${name.padEnd(8)} ${passed} passed, ${failed} failed${notRun}, ${seconds.toFixed(1)} s`;
 }
 
 async function check(outcome: Promise<boolean>): Promise<Counts> {
@@ -122,7 +137,7 @@ async function runNodeTests(): Promise<Counts> {
       cwd: root,
       exclude: (name) => name === 'node_modules' || name === 'e2e' || name.startsWith('dist'),
     })
-      .filter(isChosen)
+      .filter((file) => isChosen(file) && (values.long || filters.length > 0 || !ofTests.test(file)))
       .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };
