@@ -1,4 +1,3 @@
-import { pdf } from '../harness/documents.ts';
 import { expect, test } from './fixtures.ts';
 import {
   addressForm,
@@ -48,50 +47,6 @@ test('a personal invite: one tick, a card, and a member @phone-only', async ({
   await expect(page.getByText('15% off')).toBeVisible();
   await expect(page.getByRole('link', { name: 'Shop Now' })).toBeVisible();
   await expect(page.getByRole('main').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
-});
-
-test('a school code: everything is typed, the upgrade is taken with the same card', async ({
-  page,
-  stripeApi,
-}) => {
-  await enterCode(page, 'LINCOLN2026');
-  await expect(page.getByLabel('High school name')).toHaveValue('Lincoln High School');
-  await fillDetails(page);
-  await save(page);
-  await expect(page.getByText('$65', { exact: true })).toBeVisible();
-  await expect(page.getByText('/one-time fee')).toHaveCount(2);
-  await chooseMembership(page, 'Membership with Honor Cord');
-  await expect(total(page)).toHaveText('$89.00');
-  const intent = await pay(page);
-  await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
-  await expect(page.getByText('Visa ending 4242')).toBeVisible();
-  await button(page, 'Upgrade Now').click();
-  await expect(page).toHaveURL('/registration/congratulations');
-  expect(await stripeApi.taken(intent)).toEqual([8900]);
-});
-
-test('a self-nomination ends with a transcript @phone-only', async ({ page, stripeApi }) => {
-  await selfNominate(page);
-  await fillDetails(page);
-  await save(page);
-  await chooseMembership(page);
-  const intent = await pay(page);
-  expect(await stripeApi.taken(intent)).toEqual([6500]);
-  await button(page, 'Skip').click();
-  await expect(page).toHaveURL('/registration/upload-transcript');
-  const transcript = {
-    name: 'transcript.pdf',
-    mimeType: 'application/pdf',
-    buffer: pdf({ size: 2345 }),
-  };
-  await expect(page.getByRole('link', { name: 'Continue', exact: true })).toBeHidden();
-  await page.getByLabel('Choose your transcript').setInputFiles(transcript);
-  const uploaded = page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem');
-  await expect(uploaded).toContainText('transcript.pdf');
-  await expect(uploaded).toContainText('2.29 KB');
-  await page.getByRole('link', { name: 'Continue', exact: true }).click();
-  await expect(heading(page, 'Congratulations')).toBeVisible();
-  await expect(page.getByText('One thing is still open')).toBeHidden();
 });
 
 test('an undergraduate reads other rules, pays $95, and is declined before the second card pays', async ({

@@ -113,6 +113,7 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await tabTo(page, 'Continue');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Congratulations')).toBeFocused();
+  await expect(page.getByText('One thing is still open')).toBeHidden();
   await tabTo(page, 'Shop Now');
 });
 
@@ -130,6 +131,7 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Choose your membership')).toBeFocused();
+  await expect(page.getByText('/one-time fee')).toHaveCount(2);
   await tabTo(page, 'Choose this membership: Membership with Honor Cord');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Checkout')).toBeFocused();
@@ -155,6 +157,7 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
   const intent = new URL(page.url()).searchParams.get('payment_intent')!;
   expect(await stripeApi.taken(intent)).toEqual([8900]);
+  await expect(page.getByText('Visa ending 4242')).toBeVisible();
   await tabTo(page, 'Upgrade Now');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Congratulations')).toBeFocused();

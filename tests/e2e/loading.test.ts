@@ -107,7 +107,6 @@ test('a page whose scripts were lost on the way says after a while that it can b
 test('a card form whose script does not load says so, and Try again brings it', async ({
   page,
   complaints,
-  stripeApi,
 }) => {
   complaints.expect(/^Failed to load resource/, /could not be loaded|Failed to load Stripe/);
   await orderingJoin(page);
@@ -121,9 +120,7 @@ test('a card form whose script does not load says so, and Try again brings it', 
   await expect(page.getByRole('alert')).toBeVisible();
   await unroute(page, script);
   await button(page, 'Try again').click();
-  await typeCard(page);
-  await buyNow(page);
-  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
 });
 
 test('a chunk that does not load is the router’s error screen, with the chunk’s own message', async ({
@@ -276,17 +273,7 @@ test('waiting has the size of what comes: skeletons for details, two cards and t
   }
 });
 
-test('what is typed before the scripts have arrived is not lost', async ({ page }) => {
-  const arrive = await holdRequests(page, '**/static/js/index*');
-  await page.goto('/', { waitUntil: 'commit' });
-  await page.getByLabel('Invite code').fill('LINCOLN2026');
-  await expect(page.getByRole('button', { name: 'Submit' })).toBeDisabled();
-  arrive();
-  await page.getByRole('button', { name: 'Submit' }).click();
-  await expect(page).toHaveURL('/registration/student-details');
-});
-
-test('Get Started is taken over as it was painted: nothing of it is drawn anew', async ({
+test('Get Started is taken over as it was painted: nothing of it is drawn anew, and what was typed before stays', async ({
   page,
   complaints,
 }) => {
@@ -294,11 +281,14 @@ test('Get Started is taken over as it was painted: nothing of it is drawn anew',
   await page.goto('/', { waitUntil: 'commit' });
   await page.getByRole('contentinfo').waitFor();
   const painted = await page.evaluateHandle(() => [...document.querySelectorAll('#root, #root *')]);
-  arrive();
   await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await expect(button(page, 'Submit')).toBeDisabled();
+  arrive();
   await expect(button(page, 'Submit')).toBeEnabled();
   expect(await painted.evaluate((elements) => elements.filter((one) => !one.isConnected).length)).toBe(0);
   expect(complaints.seen).toEqual([]);
+  await button(page, 'Submit').click();
+  await expect(page).toHaveURL('/registration/student-details');
 });
 
 test('any other screen shows whose it is and that it loads before any script, and stays in view until it is drawn', async ({
