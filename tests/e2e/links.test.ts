@@ -8,7 +8,6 @@ import {
   heading,
   paidIntent,
   runClockUntil,
-  save,
   total,
   typeBillingAddress,
   typeCard,
@@ -19,16 +18,6 @@ const resume = {
   mimeType: 'application/msword',
   buffer: docx(),
 };
-
-test('a link opens the join of the contact that it names', async ({ page }) => {
-  await page.goto('/registration/101/init');
-  await expect(page).toHaveURL('/registration/student-details');
-  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
-  await expect(page.getByLabel('City')).toHaveValue('Austin');
-  await page.getByLabel('I agree to the policies').check();
-  await page.getByLabel('Graduation year').selectOption({ index: 1 });
-  await save(page);
-});
 
 test('a link with an unknown contact says so and leads to Get Started', async ({ page, complaints }) => {
   complaints.expectFailedRequests();
@@ -115,11 +104,6 @@ test('a direct checkout by a link whose ampersands were escaped on the way sells
   }
 });
 
-test('a direct checkout without products sells the default membership', async ({ page, invitation }) => {
-  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
-  await expect(total(page)).toHaveText('$65.00');
-});
-
 test('a direct checkout below the floor, of an unknown product, by an id that is no number, or for an unknown contact is refused, and nothing is stored', async ({
   page,
   complaints,
@@ -153,6 +137,8 @@ test('a direct checkout shows the features of a membership as text, as Membershi
   });
   const { contactId } = invitation;
   await page.goto(`/initialize/checkout?vid=${contactId}`);
+  // Without products in the link, it sells the default membership.
+  await expect(total(page)).toHaveText('$65.00');
   await expect(page.getByText(description, { exact: true })).toBeVisible();
   await alter(page, 'getCheckoutDetails', ({ products, unseen }) => {
     products[0].productType = 'membership_upgrade';
@@ -170,7 +156,19 @@ test('a direct checkout without a contact only logs that it is missing', async (
   expect(complaints.seen).toEqual([expect.stringMatching(/Contact ID is missing/)]);
 });
 
-test('a resume is uploaded by anyone with its link', async ({ page }) => {
+test('a resume is uploaded by anyone with its link, which must name a contact who is known', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.goto('/upload-resume/');
+  await expect(page.getByRole('alert')).toHaveText('No contact ID provided in the URL!');
+  await page.goto('/upload-resume/999999999');
+  await page.getByLabel('Choose your resume').setInputFiles(resume);
+  await expect(page.getByRole('alert')).toContainText(
+    'We could not find the person this link is for. Please use the link from your email, or contact us.',
+  );
+  await expect(page.locator('input[type=file]')).toHaveCount(1);
   await page.goto('/upload-resume/101');
   await expect(heading(page, 'Upload Your Resume')).toBeVisible();
   await expect(page.locator('input[type=file]')).toHaveCount(1);
@@ -184,22 +182,11 @@ test('a resume is uploaded by anyone with its link', async ({ page }) => {
   await expect(page.locator('input[type=file]')).toHaveCount(0);
 });
 
-test('a resume for an unknown contact is refused, and the form stays', async ({ page, complaints }) => {
+test('a contact who is already a member is told so and not charged, by a code and by a link', async ({
+  page,
+  complaints,
+}) => {
   complaints.expectFailedRequests();
-  await page.goto('/upload-resume/999999999');
-  await page.getByLabel('Choose your resume').setInputFiles(resume);
-  await expect(page.getByRole('alert')).toContainText(
-    'We could not find the person this link is for. Please use the link from your email, or contact us.',
-  );
-  await expect(page.locator('input[type=file]')).toHaveCount(1);
-});
-
-test('the resume page without a contact says so', async ({ page }) => {
-  await page.goto('/upload-resume/');
-  await expect(page.getByRole('alert')).toHaveText('No contact ID provided in the URL!');
-});
-
-test('a contact who is already a member is told so and not charged', async ({ page }) => {
   await page.goto('/');
   await page.getByLabel('Invite code').fill('HONOR105');
   await button(page, 'Submit').click();
@@ -207,10 +194,6 @@ test('a contact who is already a member is told so and not charged', async ({ pa
   await expect(page).toHaveURL('/registration/get-started');
   await expect(page.getByRole('main').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
   await expect(button(page, 'nominate yourself')).toHaveCount(0);
-});
-
-test('a member who comes by a link is not told to begin with a code', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
   await page.goto('/registration/105/init');
   await expect(page.getByRole('alert')).toContainText(/already a member/);
   await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
@@ -236,18 +219,19 @@ test('a code that has expired and one that there is not get a sentence each unde
   }
 });
 
-test('a Canadian finds the province by its name, and another country clears it', async ({ page }) => {
+test('a link opens the join of the contact that it names, wherever they live; a billing address is in the US or Canada', async ({
+  page,
+  invitation,
+}) => {
   await page.goto('/registration/102/init');
+  await expect(page).toHaveURL('/registration/student-details');
   await expect(page.getByLabel('Country')).toHaveValue('Canada');
   await expect(page.getByLabel('State/Province')).toHaveValue('Quebec');
   await page.getByLabel('Country').selectOption('United States');
   await expect(page.getByLabel('State/Province')).toHaveValue('');
-});
-
-test('a home address may be anywhere, a billing address only in the US and Canada', async ({
-  page,
-  invitation,
-}) => {
+  await page.goto('/registration/101/init');
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  await expect(page.getByLabel('City')).toHaveValue('Austin');
   await page.goto('/registration/104/init');
   await expect(page.getByLabel('Country')).toHaveValue('India');
   await expect(page.getByLabel('State/Province')).toHaveValue('Odisha');

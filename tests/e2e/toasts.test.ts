@@ -130,17 +130,17 @@ test('F6 brings the focus to the toasts, Escape closes one and brings the focus 
   await expect(page.getByLabel('Invite code')).toBeFocused();
 });
 
-for (const [direction, x, y] of [
-  ['right', 80, 0],
-  ['up', 0, -80],
-] as const)
-  test(`a finger that swipes a toast ${direction} closes it, and a short one does not @phone-only`, async ({
-    page,
-  }) => {
+test('a finger that swipes a toast up or to the right closes it, and a short one does not @phone-only', async ({
+  page,
+}) => {
+  const touches = await page.context().newCDPSession(page);
+  for (const [x, y] of [
+    [80, 0],
+    [0, -80],
+  ] as const) {
     await failWith(page, 'First.');
     const box = (await toasts(page).boundingBox())!;
     const start = { x: box.x + 60, y: box.y + box.height / 2 };
-    const touches = await page.context().newCDPSession(page);
     const swipe = async (length: number) => {
       await touches.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [start] });
       for (const part of [0.1, 0.5, 1])
@@ -154,4 +154,5 @@ for (const [direction, x, y] of [
     await expect(toasts(page)).toHaveCSS('transform', /^(none|matrix\(1, 0, 0, 1, 0, 0\))$/);
     await swipe(1);
     await expect(toasts(page)).toHaveCount(0);
-  });
+  }
+});

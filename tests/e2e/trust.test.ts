@@ -1,4 +1,4 @@
-import { alter, call, detailedJoin, orderingJoin, paidJoin, selfNomination } from './arrange.ts';
+import { alter, call, orderingJoin, paidJoin, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { cardForm, enterCode, heading, selfNominate } from './steps.ts';
 
@@ -37,27 +37,20 @@ test('every page answers who asks, what the fee buys, the refund and whom to cal
   await expectNoSidewaysScroll(page);
 });
 
-test('the rules of eligibility and the refund stand beside the prices, before a card is asked for', async ({
+test('the rules of eligibility and the refund stand beside the prices, in the order summary, and beside the upgrade', async ({
   page,
 }) => {
-  await detailedJoin(page);
+  const uuid = await orderingJoin(page);
   await page.goto('/registration/membership');
   const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
   await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
   await expect(page.getByRole('main').getByText(REFUND)).toBeVisible();
-});
-
-test('beside the upgrade stand its own terms of refund', async ({ page }) => {
-  const { upgradePath } = await paidJoin(page);
+  await page.goto('/registration/checkout');
+  await expect(page.getByRole('complementary', { name: 'Order summary' }).getByText(REFUND)).toBeVisible();
+  const { upgradePath } = await paidJoin(page, async () => uuid);
   await page.goto(upgradePath);
   const offer = page.getByRole('region', { name: 'Become a Distinguished Member' });
   await expect(offer.getByText(/the upgrade is refunded in full .* when you ask for it/)).toBeVisible();
-});
-
-test('the refund stands in the order summary', async ({ page }) => {
-  await orderingJoin(page);
-  await page.goto('/registration/checkout');
-  await expect(page.getByRole('complementary', { name: 'Order summary' }).getByText(REFUND)).toBeVisible();
 });
 
 test('Student Details begin with who invited the joiner and why', async ({ page, invitation }) => {
