@@ -292,9 +292,10 @@ test('a society may be named in Greek, Cyrillic or Vietnamese, and its papers ha
   assert.equal(pressRelease.about, 'One. Two.');
 });
 
-test('a file that is not there is a fault that names the setting', () => {
+test('a file that is not there is a fault that names it and the setting', () => {
   assert.throws(
     () => readSociety('/nowhere/society.yaml'),
-    (error) => error instanceof SocietyFaults && /SOCIETY_FILE/.test(error.message),
+    (error) =>
+      error instanceof SocietyFaults && /^\/nowhere\/society\.yaml .*SOCIETY_FILE/.test(error.message),
   );
 });

@@ -21,6 +21,6 @@ test('what the server takes for a screen is what the router shows one for', () =
       const path = `/${segments.join('/')}${hasSlash ? '/' : ''}`;
       assert.equal(screenAt(path) !== null, shown(path) || path === '/', path);
     }),
-    { numRuns: 500 },
+    { numRuns: 5_000 },
   );
 });

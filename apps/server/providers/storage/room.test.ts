@@ -82,7 +82,7 @@ test('whoever looks, writes and ends in whatever order, no byte goes into the re
       for (const end of await ends)
         if (end.status === 'rejected' && !(end.reason instanceof StorageFull)) throw end.reason;
     }),
-    { numRuns: isLong ? 1000 : 30 },
+    { numRuns: isLong ? 1000 : 100 },
   );
 });
 
