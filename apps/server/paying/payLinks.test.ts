@@ -96,6 +96,7 @@ test('a payer pays, and the joiner is a member: the receipt is the payer’s, an
     lines: [{ name: 'Membership', amount: 6500 }],
     total: 6500,
     email: payer.email,
+    notes: ['On the card statement: COLLEGIATE HONOR SOC'],
   });
   assert.equal(parent.cookie(), '', 'the payer holds no join');
   const { data: seen } = await client.call('getPayLink', { params: { uuid } });
