@@ -545,6 +545,8 @@ export const schemas = {
       name: given(200),
       email,
       hasGuardianConsent: flag(false),
+      /** That of this payer's last try; empty at the first. */
+      clientSecret: given(255),
     }),
     data: paymentIntentAnswer,
   },

@@ -87,6 +87,21 @@ export async function replace(
   await endChange(deps, uuid, mark);
 }
 
+/**
+ * Replaces the open intent of somebody else: of the joiner's and of a payer's by a pay link, only one may be open. Does nothing if the
+ * order has changed or its payment has begun meanwhile, so that nobody who is paying loses their intent.
+ */
+export async function replaceOther(
+  deps: Deps,
+  uuid: string,
+  { revision, change }: Pick<Order, 'revision' | 'change'>,
+  intentId: string,
+): Promise<void> {
+  // While the order has a mark it is not frozen.
+  const mark = change ? change.mark : await beginChange(deps, uuid, revision);
+  if (change || mark !== null) await replace(deps, uuid, intentId, mark);
+}
+
 /** Removes the mark of a change that has ended or was given up. The mark of another change stays. */
 export async function endChange(deps: Deps, uuid: string, mark: string | null): Promise<void> {
   await sql`

@@ -6,7 +6,7 @@ import { providerEmail } from '#core/providerEmail.ts';
 import { promised, promisedColumns } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
+import { beginChange, changeIntent, endChange, replace, replaceOther } from './changeIntent.ts';
 import type { Deps } from './deps.ts';
 import { openIntent } from './openIntent.ts';
 import { beingPaid, type Order, readOrder, totalChanged } from './readOrder.ts';
@@ -40,7 +40,7 @@ export async function createPaymentIntent(
       if (order.state === 'paying' && (await settlePaying(deps, uuid, 'change')) === 'paying')
         throw beingPaid();
       // Whoever wanted to pay has left, or their card was declined. If they try again, they get another intent.
-      if (order.state !== 'paying') await replace(deps, uuid, open.intentId, change?.mark ?? null);
+      if (order.state !== 'paying') await replaceOther(deps, uuid, order, open.intentId);
       continue;
     }
     const isPromisedAnew = (!open || order.state !== 'paying') && (await keepSnapshot(deps, uuid, order));

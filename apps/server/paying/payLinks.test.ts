@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { ALREADY_PAID } from '#core/joinSession.ts';
 import { BEING_PAID, NOT_PAYABLE, PAID_ELSEWHERE, PAY_LINK_OVER } from '#core/payLink.ts';
 import { paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -149,6 +150,28 @@ test('a joiner who has paid is not paid for again, and their own intent is never
   assert.equal((await parent.call('reportPayPage', { body: payment })).status, 404);
 });
 
+test('a payer who comes just after the joiner has paid is told so, and nothing of where the join goes on', async () => {
+  const { client, uuid, parent, token } = await linkedOrder();
+  await payByCard(server, (await openIntent(client, uuid)).id);
+  const { status, message, body } = await begin(parent, token);
+  assert.deepEqual([status, message], [409, ALREADY_PAID]);
+  assert.deepEqual(Object.keys(body as object).sort(), ['code', 'message', 'requestId', 'status', 'success']);
+});
+
+test('two payers at once: one pays, and the other is told that somebody pays', async () => {
+  const { token, uuid } = await linkedOrder();
+  const browsers = ['One', 'Two', 'Three'].map((name) => begin(server.client(), token, { name }));
+  const answers = await Promise.all(browsers);
+  const begun = answers.filter(({ status }) => status === 200);
+  assert.equal(begun.length, 1);
+  for (const answer of answers)
+    if (answer.status !== 200) assert.deepEqual([answer.status, answer.message], [409, PAID_ELSEWHERE]);
+  const { rows } = await sql`select from payment where session_uuid = ${uuid} and status = 'open'`.execute(
+    database,
+  );
+  assert.equal(rows.length, 1);
+});
+
 test('a declined card opens the order again for both, and the payer tries another with the same intent', async () => {
   const { client, uuid, parent, token } = await linkedOrder();
   const { data } = await begin(parent, token);
@@ -156,7 +179,8 @@ test('a declined card opens the order again for both, and the payer tries anothe
   await payByCard(server, id, 'pm_card_chargeDeclined');
   assert.equal((await report(parent, data.clientSecret)).data.status, 'requires_payment_method');
   assert.equal(await stateOf(server, uuid), 'ordering');
-  assert.equal((await begin(parent, token)).data.clientSecret, data.clientSecret);
+  const { clientSecret } = data;
+  assert.equal((await begin(parent, token, { clientSecret })).data.clientSecret, clientSecret);
   await payByCard(server, id, 'pm_card_chargeDeclined');
   await secondLater(server);
   assert.equal((await report(parent, data.clientSecret)).data.receipt, null);
@@ -168,6 +192,20 @@ test('a declined card opens the order again for both, and the payer tries anothe
   assert.equal(await statusAtStripe(server, joiners.id), 'canceled');
   const expired = await beginPayment(client, uuid, joiners.revision);
   assert.equal(expired.status, 409);
+});
+
+test('who knows the payer’s name and email gets no client secret of theirs', async () => {
+  const { parent, token } = await linkedOrder();
+  const { clientSecret } = (await begin(parent, token)).data;
+  assert.equal((await begin(server.client(), token)).status, 409, 'while they pay');
+  assert.equal((await begin(parent, token, { clientSecret })).data.clientSecret, clientSecret);
+  await payByCard(server, intentOf(clientSecret), 'pm_card_chargeDeclined');
+  await secondLater(server);
+  await report(parent, clientSecret);
+  const joiners = await begin(server.client(), token);
+  assert.equal(joiners.status, 200);
+  assert.notEqual(joiners.data.clientSecret, clientSecret);
+  assert.equal(await statusAtStripe(server, intentOf(clientSecret)), 'canceled');
 });
 
 test('a payer who was overtaken by another one gets no client secret of theirs', async () => {
@@ -198,7 +236,7 @@ test('an order that has changed is shown and asked about again', async () => {
   assert.equal(refused.status, 409, 'frozen while the payer pays');
 });
 
-test('a new link, Start Over and a week end a link', async () => {
+test('a new link, a week and the joiner end a link', async () => {
   const { client, uuid, parent, token } = await linkedOrder();
   const ended = async () => {
     const { status, message } = await pageOf(parent, token);

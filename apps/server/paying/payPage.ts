@@ -12,7 +12,7 @@ import { payerConsentOf } from '../session/guardianConsent.ts';
 import { fillIn, receiptNotes } from '../society/texts.ts';
 import { freeze } from './beginPayment.ts';
 import { tooManyDeclined } from './cardFailures.ts';
-import { endChange, replace } from './changeIntent.ts';
+import { endChange, replaceOther } from './changeIntent.ts';
 import { keepSnapshot } from './createPaymentIntent.ts';
 import type { Deps } from './deps.ts';
 import { isSameSecret, UNKNOWN_PAYMENT } from './handlePaymentReturn.ts';
@@ -76,6 +76,9 @@ async function payable(deps: Deps, uuid: string): Promise<Order> {
  * Freezes the order at the revision on the payer's screen, and returns the client secret of their own intent. The joiner's intent and
  * that of another payer are cancelled before: whoever has a client secret can read the email of its receipt, and only one intent of a
  * join is open at a time. Throws 409 if the order has changed, or somebody is paying it.
+ *
+ * A payer who tries again has the client secret of before (`clientSecret`), and keeps their intent. Their name and email do not suffice:
+ * the joiner knows them, too.
  */
 export async function beginPayPage(
   deps: Deps,
@@ -88,6 +91,7 @@ export async function beginPayPage(
   const [fault] = Object.values(errors);
   if (fault) throw new Refusal(400, fault, { errors });
   const { name, email, revision } = payer;
+  let { clientSecret } = payer;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const order = await payable(deps, uuid);
     const { open, change, totalCents: amount } = order;
@@ -95,6 +99,7 @@ export async function beginPayPage(
     if (order.revision !== revision) throw orderChanged(amount);
     const isTheirs =
       open?.byPayLink &&
+      isSameSecret(open.clientSecret, clientSecret) &&
       open.payerName === name &&
       open.email === email &&
       open.revision === revision &&
@@ -103,8 +108,9 @@ export async function beginPayPage(
       if ((await settlePaying(deps, uuid, 'takeOver')) === 'paying') throw new Refusal(409, PAID_ELSEWHERE);
       continue;
     }
-    if (open && !isTheirs) {
-      await replace(deps, uuid, open.intentId, change?.mark ?? null);
+    // With `change`, somebody is just replacing it.
+    if (open && (!isTheirs || change)) {
+      await unlessMoved(replaceOther(deps, uuid, order, open.intentId));
       continue;
     }
     // What was changed is an intent that has ended.
@@ -112,11 +118,25 @@ export async function beginPayPage(
     await keepSnapshot(deps, uuid, order);
     const intent = open
       ? { id: open.intentId, clientSecret: open.clientSecret }
-      : await openIntent(deps, uuid, order, email, { name, consent });
-    if (await isFrozen(deps, uuid, revision, intent.id))
-      return { clientSecret: intent.clientSecret, revision, amount };
+      : await unlessMoved(openIntent(deps, uuid, order, email, { name, consent }));
+    if (!intent) continue;
+    ({ clientSecret } = intent);
+    if (await isFrozen(deps, uuid, revision, intent.id)) return { clientSecret, revision, amount };
   }
   throw new Refusal(409, PAID_ELSEWHERE);
+}
+
+/**
+ * Returns null if the order has moved on meanwhile, as when the joiner has paid. It is then read again, which tells why it cannot be paid:
+ * the refusal itself is worded for the joiner, and leads into their join.
+ */
+async function unlessMoved<T>(acting: Promise<T>): Promise<T | null> {
+  try {
+    return await acting;
+  } catch (error) {
+    if (error instanceof Refusal && (error.status === 404 || error.status === 409)) return null;
+    throw error;
+  }
 }
 
 async function isFrozen(deps: Deps, uuid: string, revision: number, intentId: string): Promise<boolean> {

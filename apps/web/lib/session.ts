@@ -87,6 +87,11 @@ export const typedDonation = tabValue<string>('joinDonation');
 export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
 /** The same for somebody who pays by a pay link. The page of the link writes it; it ends when the payment is settled. */
 export const payReturn = tabValue<Body<'postPayment'>>('payReturn');
+/**
+ * The last try to pay by a pay link: the link's token, and the client secret with which the next try goes on. The page of the link
+ * writes it before the card is charged; it ends when the payment has bought something or goes back.
+ */
+export const payTry = tabValue<{ token: string; clientSecret: string }>('payTry');
 /** The path of the join's pay link, which is a credential. Checkout writes it; it ends with the link. */
 export const payLink = tabValue<{ path: string; expiresAt: string }>('joinPayLink');
 /** The token of a letter's link. The page that opens it writes it; it ends when the join is opened or the link is refused. */

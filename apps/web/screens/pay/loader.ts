@@ -4,7 +4,7 @@ import type { Answered } from '#contract/schemas.ts';
 import { LINK_NOT_OPENED } from '#core/sentences.ts';
 import { call, outcomeOf } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
-import { payReturn } from '../../lib/session.ts';
+import { payReturn, payTry } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 import { takeReturn } from '../../lib/takeReturn.ts';
 import { type Ended, settle } from './pay.ts';
@@ -20,9 +20,12 @@ export async function loader({
   loadPayments(theSite().payments).catch(() => {
     // If the script does not load, the payment form shows this and offers to try again.
   });
+  const token = params.token ?? '';
+  const last = payTry.recall();
+  // This tab has begun to pay by another link, so what it has kept is not of this one.
+  if (last && last.token !== token) payReturn.drop();
   const returned = takeReturn(request, payReturn);
   const ended = returned && (await settle(returned, null));
-  const token = params.token ?? '';
   const page = await outcomeOf(call('getPayPage', { params: { token }, loading: true }), LINK_NOT_OPENED);
   return { page, ended };
 }

@@ -4,7 +4,7 @@ import type { Answered, Body } from '#contract/schemas.ts';
 import { BANK_DECIDES, fallback, OUTCOME_UNKNOWN } from '#core/sentences.ts';
 import { poll } from '#ui/poll.ts';
 import { call } from '../../lib/api.ts';
-import { payReturn } from '../../lib/session.ts';
+import { payReturn, payTry } from '../../lib/session.ts';
 
 /**
  * How a try to pay ended.
@@ -38,8 +38,11 @@ export async function pay(
     const { error: fault } = await elements.submit();
     if (fault) return failed(fault.message);
     const address = await elements.getElement('address')!.getValue();
-    const body = { ...wanted, name: address.value.name };
+    const last = payTry.recall();
+    const before = last?.token === token ? last.clientSecret : '';
+    const body = { ...wanted, name: address.value.name, clientSecret: before };
     const { clientSecret } = await call('beginPayPage', { params: { token }, body, quiet: true });
+    payTry.keep({ token, clientSecret });
     const { error } = await stripe.confirmPayment({
       elements,
       clientSecret,
@@ -81,6 +84,7 @@ export async function settle(
   if (!answer) return failed(OUTCOME_UNKNOWN);
   if (answer.status === 'processing') return failed(BANK_DECIDES);
   payReturn.drop();
+  if (answer.status === 'refunded' || answer.status === 'succeeded') payTry.drop();
   if (answer.status === 'refunded') return { is: 'refunded' };
   if (answer.status === 'succeeded' && answer.receipt) return { is: 'paid', receipt: answer.receipt };
   return failed(refusal ?? fallback.payment);
