@@ -30,6 +30,10 @@ test('a letter with an address of its own goes nowhere else, and a reminder to w
   assert.deepEqual(recipientsOf({ ...letter, known: null }), []);
 });
 
+test('a letter to a payer goes to nobody else once their email is erased', () => {
+  assert.deepEqual(recipientsOf({ ...letter, kind: 'payer-receipt' }), []);
+});
+
 test('a code about a checkout link is never sent to who pays', () => {
   const code: Addressed = { ...letter, kind: 'code', isByCheckoutLink: true };
   assert.equal(recipientsOf(code).includes('payer@example.com'), false);

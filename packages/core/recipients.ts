@@ -1,4 +1,4 @@
-import type { LetterKind } from './letterKinds.ts';
+import { isToPayer, type LetterKind } from './letterKinds.ts';
 import { isReminder } from './reminders.ts';
 
 /** The emails that are known of a join's joiner, exactly as they were typed or as HubSpot has them; null for each that is missing. */
@@ -40,7 +40,8 @@ export interface Addressed {
 /** Returns the possible recipients of a letter, the preferred one first. */
 export function recipientsOf({ kind, email, isByCheckoutLink, known }: Addressed): (string | null)[] {
   if (email !== null) return [email];
-  if (known === null) return [];
+  // A payer whose email was erased gets no more letters, and their card is not the joiner's to see.
+  if (known === null || isToPayer(kind)) return [];
   // Reminders go only to who began the join.
   if (isReminder(kind)) return [known.typed];
   // Whoever pays by a link proves nothing of the joiner.
