@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { NOT_OFFERED } from '#core/refundRequest.ts';
+import { changeSociety } from '../../../../tests/harness/changeSociety.ts';
 import { newMember, nominatedOrder, payOrder } from '../../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../../tests/harness/testServer.ts';
 import { refundJoin } from './refundJoin.ts';
@@ -83,6 +84,7 @@ test('a refund by staff answers the request; declining it writes to the member, 
   await refundJoin(deps, accepted.uuid, wish);
   assert.equal((await openRequests(database, 100)).length, before - 1);
   const staff = { ...deps, actor: 'Sam Staff' };
+  await assert.rejects(declineRequest(staff, declined.uuid, ' '), /Say why/);
   await declineRequest(staff, declined.uuid, 'It was printed already.');
   await assert.rejects(declineRequest(staff, declined.uuid, 'Again.'), /no request that waits/);
   await assert.rejects(declineRequest(staff, accepted.uuid, 'Late.'), /no request that waits/);
@@ -90,6 +92,20 @@ test('a refund by staff answers the request; declining it writes to the member, 
   assert.equal(data.request?.declined?.sentence, 'It was printed already.');
   assert.equal((await ask(declined.client, declined.uuid, 7700)).message, NOT_OFFERED.declined);
   assert.deepEqual(await letters(declined.uuid), ['refund-asked', 'refund-declined']);
+});
+
+test('a request that leaves the membership is answered once what was asked for goes back', async (t) => {
+  changeSociety(t, server, (source) =>
+    source.replace('gives: [membership, upgrade, items]', 'gives: [items]'),
+  );
+  const { client, uuid } = await member();
+  const before = (await openRequests(database, 100)).length;
+  assert.equal((await ask(client, uuid, 1200)).data.request?.amount, 1200);
+  assert.equal((await openRequests(database, 100)).length, before + 1);
+  await refundJoin(deps, uuid, { membership: false, ineligible: false, upgrade: false, items: [30] });
+  assert.equal((await openRequests(database, 100)).length, before);
+  const { data } = await look(client, uuid);
+  assert.deepEqual([data.request, data.whyNot], [null, NOT_OFFERED.asked]);
 });
 
 test('after the days of the society’s file nothing can be asked for here', async () => {

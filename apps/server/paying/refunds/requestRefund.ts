@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayPrice } from '#core/money.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
@@ -21,6 +22,7 @@ import { previewRefund } from './previewRefund.ts';
 type Shown = Data<'getRefundRequest'>;
 
 const DAY_MS = 86_400_000;
+const SAY_WHY = 'Say why in a sentence: the member gets it in a letter.';
 export const NO_OPEN_REQUEST =
   'There is no request that waits for an answer. Perhaps a colleague has answered it.';
 
@@ -46,12 +48,11 @@ async function shownRequest(
     amount_cents: number | null;
     declined_at: Date | null;
     sentence: string | null;
+    is_open: boolean;
   }>`
     select paid_at, array(select intent_id from payment where session_uuid = uuid and status = 'succeeded') as intents,
-      request.created_at as asked_at, request.amount_cents, declined_at, sentence
-    from join_session left join refund_request request on session_uuid = uuid where uuid = ${uuid}`.execute(
-    database,
-  );
+      refund_request.created_at as asked_at, refund_request.amount_cents, declined_at, sentence, ${isOpenRequest} as is_open
+    from join_session left join refund_request on session_uuid = uuid where uuid = ${uuid}`.execute(database);
   const { paid_at, intents, ...request } = rows[0]!;
   const { askDays, answerDays, gives } = deps.society.refunds;
   const orders = await paidOrders(deps, database, intents);
@@ -82,11 +83,18 @@ async function shownRequest(
     ends: ended.map(({ name }) => name),
     until: until.toISOString(),
     answerDays,
-    request: request.asked_at && {
-      at: request.asked_at.toISOString(),
-      amount: request.amount_cents!,
-      declined: request.declined_at && { at: request.declined_at.toISOString(), sentence: request.sentence! },
-    },
+    // A request that was granted is told by the refund.
+    request:
+      request.asked_at && (request.is_open || request.declined_at)
+        ? {
+            at: request.asked_at.toISOString(),
+            amount: request.amount_cents!,
+            declined: request.declined_at && {
+              at: request.declined_at.toISOString(),
+              sentence: request.sentence!,
+            },
+          }
+        : null,
   };
 }
 
@@ -129,9 +137,19 @@ export interface RefundRequest {
   isOpen: boolean;
 }
 
-/** SQL for whether the query's `refund_request` waits for an answer: not declined, and what the member bought is still held. */
+/** SQL for how much (cents) went back of the join since the query's `refund_request`. */
+const returnedSince = sql`(
+  select coalesce(sum(refund.amount_cents), 0) from payment join refund using (intent_id)
+  where payment.session_uuid = refund_request.session_uuid and refund.created_at >= refund_request.created_at
+    and refund.status not in ('failed', 'canceled'))`;
+
+/**
+ * SQL for whether the query's `refund_request` waits for an answer: it was not declined, what the member bought is still held, and less
+ * has gone back since than was asked for.
+ */
 export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
-  select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held))`;
+  select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held)
+  and refund_request.amount_cents > ${returnedSince})`;
 
 /** Returns a join's request; null if there is none. */
 export async function readRequest(database: Kysely<Tables>, uuid: string): Promise<RefundRequest | null> {
@@ -152,6 +170,7 @@ export async function openRequests(database: Kysely<Tables>, most: number): Prom
 
 /** Declines a request with a sentence, which the member gets by letter. Throws {@link Failed} if none is open. */
 export async function declineRequest(deps: ByStaff<Deps>, uuid: string, sentence: string): Promise<void> {
+  if (cleanText(sentence) === '') throw new Failed(SAY_WHY);
   await transaction(deps, async (trx) => {
     const { rows } = await sql`
       with declined as (
