@@ -7,6 +7,7 @@ const cases: [text: string, expected: string][] = [
   ['HONOR101', 'code HONOR101'],
   [' honor 101 ', 'code HONOR101'],
   ['ABCD-EFGH', 'code ABCDEFGH'],
+  ['ABCD‑EFGH', 'code ABCDEFGH'],
   ['https://join.society.example/registration/101/init?exp=1&sig=a', 'ours /registration/101/init'],
   ['join.society.example/pay/abc', 'ours /pay/abc'],
   ['<https://join.society.example/>', 'ours /'],
@@ -17,6 +18,7 @@ const cases: [text: string, expected: string][] = [
   ['https://evil@join.society.example/', 'elsewhere join.society.example'],
   ['https://join.society.example:8443/', 'elsewhere join.society.example'],
   ['javascript:alert(1)//x', 'unread'],
+  ['help@society.example', 'unread'],
   ['mailto:help@society.example', 'unread'],
   ['', 'unread'],
   ['what is this?', 'unread'],
@@ -28,7 +30,7 @@ for (const [text, expected] of cases)
     const told = {
       code: () => ` ${(read as { code: string }).code}`,
       ours: () => ` ${(read as { url: URL }).url.pathname}`,
-      elsewhere: () => ` ${(read as { host: string }).host}`,
+      elsewhere: () => ` ${(read as { url: URL }).url.hostname}`,
       unread: () => '',
     };
     assert.equal(read.is + told[read.is](), expected);

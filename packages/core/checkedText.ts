@@ -5,12 +5,14 @@ import { inviteCodeError, normaliseInviteCode } from './inviteCode.ts';
 export type CheckedText =
   | { is: 'code'; code: string }
   | { is: 'ours'; url: URL }
-  | { is: 'elsewhere'; host: string }
+  | { is: 'elsewhere'; url: URL }
   | { is: 'unread' };
 
 /** Reads a typed code or a pasted link, with or without `https://`. A code may have spaces and hyphens, as it may be printed. */
 export function readChecked(text: string, publicUrl: string): CheckedText {
   const given = cleanText(text).replace(/^<|>$/g, '');
+  // An email is no link, though a browser would open its domain.
+  if (/^[^@/:?#\s]+@[^@/:?#\s]+$/.test(given)) return { is: 'unread' };
   if (/[./]/.test(given)) {
     const address = /^[a-z][a-z0-9+.-]*:/i.test(given) ? given : `https://${given}`;
     if (!URL.canParse(address)) return { is: 'unread' };
@@ -18,8 +20,8 @@ export function readChecked(text: string, publicUrl: string): CheckedText {
     if (!/^https?:$/.test(url.protocol) || url.hostname === '') return { is: 'unread' };
     // A name before an @ only looks like our address.
     const isOurs = url.host === new URL(publicUrl).host && url.username === '';
-    return isOurs ? { is: 'ours', url } : { is: 'elsewhere', host: url.hostname };
+    return isOurs ? { is: 'ours', url } : { is: 'elsewhere', url };
   }
-  const code = given.replace(/[\s-]/g, '');
+  const code = given.replace(/[\s\p{Pd}]/gu, '');
   return inviteCodeError(code) === null ? { is: 'code', code: normaliseInviteCode(code) } : { is: 'unread' };
 }

@@ -75,6 +75,8 @@ test('a pay link and a pass are ours while they work', async () => {
 test('a page of ours, another address, and what is neither', async () => {
   assert.deepEqual(await brief(`${config.publicUrl}/registration/get-started`), ['page', true]);
   assert.deepEqual(await brief(`${config.publicUrl}/no/such/page`), ['broken', false]);
+  assert.deepEqual(await brief('https://society.example/refunds'), ['page', true], 'our letters lead there');
+  assert.deepEqual(await brief('https://society.example/pay-here'), ['elsewhere', false]);
   assert.deepEqual(await brief('https://join.evil.example/registration/101/init'), ['elsewhere', false]);
   assert.deepEqual(await brief('hello?'), ['unread', false]);
 });

@@ -31,10 +31,21 @@ export async function checkInvitation(
     case 'ours':
       return checkLink(deps, read.url);
     case 'elsewhere':
-      return { ...nothing, is: 'elsewhere' };
+      return isOfSociety(deps, read.url) ? page : { ...nothing, is: 'elsewhere' };
     case 'unread':
       return { ...nothing, is: 'unread' };
   }
+}
+
+/** Whether an address elsewhere is one to which the society's file, and so our letters and pages, lead. */
+function isOfSociety({ society }: Deps, { origin, pathname }: URL): boolean {
+  const { links } = society.society;
+  const named = [...Object.values(links), society.store.url, society.letters.portal];
+  return named.some((address) => {
+    if (address === undefined) return false;
+    const known = new URL(address);
+    return known.origin === origin && known.pathname === pathname;
+  });
 }
 
 const ofNothing = { programme: null, price: null, refund: null } as const;

@@ -38,7 +38,7 @@ const refusals: Partial<Record<Checked['is'], [title: string, text: string]>> = 
   ],
   elsewhere: [
     'This is not our address.',
-    'Our pages are at {host}, and nowhere else. Please enter nothing there, and tell us.',
+    'Invitations and payments of {society} are at {host}, and nowhere else. Please enter nothing there, and tell us.',
   ],
   broken: [
     'This link is not as we send them.',
