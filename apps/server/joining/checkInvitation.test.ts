@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { newMember, newOrder } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
 const { database, links, passes, config } = server.deps;
@@ -79,4 +79,17 @@ test('a page of ours, another address, and what is neither', async () => {
   assert.deepEqual(await brief('https://society.example/pay-here'), ['elsewhere', false]);
   assert.deepEqual(await brief('https://join.evil.example/registration/101/init'), ['elsewhere', false]);
   assert.deepEqual(await brief('hello?'), ['unread', false]);
+});
+
+test('wrong codes here and at Get Started count together', async (t) => {
+  limitWith(t, server, { LIMIT_WRONG_CODES_PER_ADDRESS: '3/10' });
+  const started = (invitationCode: string) =>
+    server.client().call('checkEligibility', { body: { invitationCode } });
+  const statusOf = async (text: string) =>
+    (await server.client().call('checkInvitation', { body: { text } })).status;
+  assert.deepEqual(await brief('NOBODYS81'), ['unknown', false]);
+  assert.equal((await started('NOBODYS82')).status, 200);
+  assert.deepEqual(await brief('NOBODYS83'), ['unknown', false]);
+  assert.deepEqual([await statusOf('NOBODYS84'), (await started('NOBODYS84')).status], [429, 429]);
+  assert.equal(await statusOf('HONOR103'), 429, 'a right one, too: otherwise the limit would tell it');
 });
