@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isToPayer, type LetterKind } from '#core/letterKinds.ts';
 import { escapeHtml } from '../../platform/escapeHtml.ts';
 import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
@@ -43,6 +44,9 @@ const ofPayer = [
   'card_last4',
 ];
 
+/** Columns of a letter to such a payer that are theirs. A mail server's refusal may name their email. */
+const ofPayersLetter = ['email', 'refusal'];
+
 /** Columns that the export leaves out, because they are secrets and say nothing about the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
@@ -69,11 +73,12 @@ export async function readPerson(
       select to_jsonb(${sql.table(table)}) - ${leftOut}::text[] as row from ${sql.table(table)} where ${where}`.execute(
       database,
     );
-    return rows.map(({ row }) =>
-      row.by_pay_link && leftOut === secrets
-        ? Object.fromEntries(Object.entries(row).filter(([column]) => !ofPayer.includes(column)))
-        : row,
-    );
+    return rows.map(({ row }) => {
+      const isOfPayer = table === 'letter' ? isToPayer(row.kind as LetterKind) : row.by_pay_link;
+      if (!isOfPayer || leftOut !== secrets) return row;
+      const theirs = table === 'letter' ? ofPayersLetter : ofPayer;
+      return Object.fromEntries(Object.entries(row).filter(([column]) => !theirs.includes(column)));
+    });
   };
   const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
   const isOfOthers = sql`(${theirJoins}) is not true`;
