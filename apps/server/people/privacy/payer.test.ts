@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { newOrder, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
+import { erasePerson } from './erasePerson.ts';
 import { findPerson } from './findPerson.ts';
+import { planErasure } from './planErasure.ts';
 import { readPerson } from './readPerson.ts';
 
 const server = await sharedServer();
@@ -35,4 +39,32 @@ test('the export of a member has nothing of who paid for them, and that of the p
   assert.match(payers, /alex\.quill/);
   for (const secret of [uuid, 'paid.for@example.com', 'Jordan', 'Rivera'])
     assert.ok(!payers.includes(secret), secret);
+});
+
+test('who paid for somebody is erased alone: the membership stays, and no letter of theirs goes to the member', async () => {
+  const uuid = await paidBySomebodyElse('kept@example.com');
+  await erasePerson(deps, await planErasure(deps, payer.email));
+  const { rows } = await sql<{
+    email: string | null;
+    name: string | null;
+    standing: string;
+    to: string | null;
+  }>`
+    select receipt_email as email, payer_name as name, standing,
+      (select email from letter where letter.session_uuid = payment.session_uuid and kind = 'payer-receipt') as "to"
+    from payment join membership on payment_intent = intent_id where payment.session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(rows, [{ email: null, name: null, standing: 'active', to: null }]);
+  assert.match(await exported('kept@example.com'), /"standing":"active"/);
+});
+
+test('the payer’s email opens nothing of the join', async () => {
+  const uuid = await paidBySomebodyElse('opens.nothing@example.com');
+  await deps.database.insertInto('pass_request').values({ email: payer.email }).execute();
+  assert.equal(await sendDueLinks(deps), 1);
+  const { rows } = await sql`select from letter where session_uuid = ${uuid} and kind = 'link'`.execute(
+    deps.database,
+  );
+  assert.equal(rows.length, 0);
 });
