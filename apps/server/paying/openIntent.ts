@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -32,7 +32,11 @@ export async function openIntent(
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
   const asked = intentRequest(deps, uuid, order, email, payer?.name ?? null);
-  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
+  // Of payers who give the same name and email, each gets an intent of their own: one of them may be the joiner.
+  const whose = payer ? randomUUID() : '';
+  const digest = createHash('sha256')
+    .update(JSON.stringify(asked) + whose)
+    .digest('base64url');
   const key = `${deps.environment}-${uuid}-join-${attempt}-${order.providerFailures}-${digest.slice(0, 16)}`;
   const intent = await countingFailures(deps, uuid, order.providerFailures, () =>
     deps.payments.createIntent({ ...asked, customerId: null, idempotencyKey: key }),
