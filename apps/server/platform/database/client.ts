@@ -19,12 +19,6 @@ const noJit = 'set jit = off';
 const ofShortStatements = `${noJit}; set plan_cache_mode = force_generic_plan`;
 
 /**
- * An idle connection is closed after this time (ms): before firewalls drop it, and not between two calls of a joiner, since the first
- * calls on a connection cost many times what later ones do, until their statements are planned.
- */
-const IDLE_MS = 60_000;
-
-/**
  * Opens a pool of at most `connections` connections, which the metrics show under `name`. If `url` names several hosts, the pool
  * connects to the one that accepts writes. If a statement times out or cannot be sent, it rejects with {@link DatabaseUnavailable};
  * the database may have executed it all the same.
@@ -41,7 +35,6 @@ export function connect(
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    idleTimeoutMillis: IDLE_MS,
     statement_timeout: waits.statementMs,
     application_name: 'induct',
     // TCP keep-alive detects a connection whose other end has vanished.
