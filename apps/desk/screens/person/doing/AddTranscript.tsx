@@ -10,8 +10,8 @@ import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { sendFile } from '../../../lib/files.ts';
 import { showToast } from '../../../lib/toaster.ts';
 import { takesTranscripts } from '../joins.ts';
-import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+import type { DoingProps } from './props.ts';
 
 const field = {
   id: 'transcript',
@@ -21,15 +21,7 @@ const field = {
 const NOT_ADDED = 'The transcript may not be added. Look at the documents before you try again.';
 
 /** Adds a transcript that came by mail to a join. */
-export function AddTranscript({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function AddTranscript({ person, about, onClose }: DoingProps) {
   const { revalidate } = useRevalidator();
   const joins = person.joins.filter(takesTranscripts);
   const [number, setNumber] = useState(joinIn(about, joins));

@@ -10,21 +10,13 @@ import { Dialog, DialogButtons } from '../../../components/Dialog.tsx';
 import { takeFile } from '../../../lib/call.ts';
 import { saveFile } from '../../../lib/saveFile.ts';
 import { isHeld } from '../joins.ts';
-import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+import type { DoingProps } from './props.ts';
 
 const NOT_MADE = 'The certificate could not be made. Please try again.';
 
 /** Downloads a certificate, with another spelling of the name if the member has asked for one. */
-export function Certificate({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function Certificate({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(isHeld);
   const [number, setNumber] = useState(joinIn(about, joins));
   const [name, setName] = useState('');

@@ -1,18 +1,10 @@
 import { useState } from 'react';
 import { TextArea } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
-import type { PersonData } from '../loadPerson.ts';
+import type { DoingProps } from './props.ts';
 
 /** Declines a member's request for their money back, with a sentence that they get by letter. */
-export function DeclineRefund({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function DeclineRefund({ person, about, onClose }: DoingProps) {
   const [sentence, setSentence] = useState('');
   const join = Number(about.get('join'));
   const isWritten = sentence.trim() !== '';

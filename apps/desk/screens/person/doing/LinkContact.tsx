@@ -1,18 +1,10 @@
 import { useState } from 'react';
 import { TextField } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
-import type { PersonData } from '../loadPerson.ts';
+import type { DoingProps } from './props.ts';
 
 /** Says that a person is who HubSpot has as another contact. */
-export function LinkContact({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function LinkContact({ person, about, onClose }: DoingProps) {
   const [contact, setContact] = useState(about.get('contact') ?? '');
   const isId = /^\d{1,20}$/.test(contact);
   return (

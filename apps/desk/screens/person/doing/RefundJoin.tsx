@@ -6,19 +6,12 @@ import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import { isPaid } from '../joins.ts';
 import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+import type { DoingProps } from './props.ts';
 
 type Line = PersonData['joins'][number]['payments'][number]['lines'][number];
 
 /** Gives back what is ticked of a join. `about` is what the address says: the join, and what is ticked at first. */
-export function RefundJoin({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function RefundJoin({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(isPaid);
   const [number, setNumber] = useState(joinIn(about, joins));
   const join = joins.find((each) => each.number === number);

@@ -1,18 +1,10 @@
 import { useState } from 'react';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
-import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+import type { DoingProps } from './props.ts';
 
 /** Mails the link to a join to its joiner. */
-export function SendJoinLink({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function SendJoinLink({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(({ isErased }) => !isErased);
   const [number, setNumber] = useState(joinIn(about, joins));
   return (

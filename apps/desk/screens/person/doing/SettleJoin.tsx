@@ -1,18 +1,10 @@
 import { useState } from 'react';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
-import type { PersonData } from '../loadPerson.ts';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
+import type { DoingProps } from './props.ts';
 
 /** Brings the payments of a join to what Stripe says of them. */
-export function SettleJoin({
-  person,
-  about,
-  onClose,
-}: {
-  person: PersonData;
-  about: URLSearchParams;
-  onClose: () => void;
-}) {
+export function SettleJoin({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(({ payments }) => payments.length > 0);
   const [number, setNumber] = useState(joinIn(about, joins));
   return (
