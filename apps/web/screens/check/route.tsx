@@ -11,6 +11,7 @@ import { Card } from '../../components/Card.tsx';
 import { Facts, SocietyFacts } from '../../components/SocietyFacts.tsx';
 import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { call } from '../../lib/api.ts';
+import { dayOf } from '../../lib/dayOf.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
@@ -117,8 +118,4 @@ function Answer({ checked }: { checked: Checked }) {
       </p>
     </section>
   );
-}
-
-function dayOf(time: string, timeZone: string): string {
-  return new Date(time).toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }

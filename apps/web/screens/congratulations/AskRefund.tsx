@@ -4,6 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { call } from '../../lib/api.ts';
+import { dayOf } from '../../lib/dayOf.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
@@ -27,8 +28,6 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
   const { request, whyNot, total } = shown;
   if (!uuid || (!request && whyNot !== null)) return null;
 
-  const dayOf = (ms: number) =>
-    new Date(ms).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: society.timeZone });
   const look = async () => setShown(await call('getRefundRequest', { params: { uuid }, quiet: true }));
   const ask = () =>
     attempt('ask', async () => {
@@ -52,13 +51,13 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
       )}
       {request && !request.declined && (
         <Note isAnswer={shown !== loaded}>
-          {`You asked for ${displayPrice(request.amount)} back on ${dayOf(Date.parse(request.at))}. We answer by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS)}, by email.`}
+          {`You asked for ${displayPrice(request.amount)} back on ${dayOf(request.at, society.timeZone)}. We answer by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS, society.timeZone)}, by email.`}
         </Note>
       )}
       {!request && !isOpen && (
         <>
           <p className={styles.intro}>
-            {`Have you changed your mind? You can ask for your money back until ${dayOf(Date.parse(shown.until))}.`}
+            {`Have you changed your mind? You can ask for your money back until ${dayOf(shown.until, society.timeZone)}.`}
           </p>
           <Button variant="second" onClick={() => setOpen(true)}>
             Ask for a refund
@@ -68,14 +67,16 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
       {!request && isOpen && (
         <div className={styles.told}>
           <dl className={styles.payment}>
-            {shown.lines.map(({ name, amount }) => (
-              <div key={`${name} ${amount}`}>
+            {shown.lines.map(({ name, amount }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two lines may have one name and one amount
+              <div key={index}>
                 <dt>{`Comes back: ${name}`}</dt>
                 <dd>{displayPrice(amount)}</dd>
               </div>
             ))}
-            {shown.kept.map(({ name, amount }) => (
-              <div key={`${name} ${amount}`}>
+            {shown.kept.map(({ name, amount }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two lines may have one name and one amount
+              <div key={index}>
                 <dt>{`Is kept: ${name}`}</dt>
                 <dd>{displayPrice(amount)}</dd>
               </div>

@@ -19,6 +19,7 @@ import { StartOver } from '../../components/StartOver.tsx';
 import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { cardName } from '../../lib/cardName.ts';
+import { dayOf } from '../../lib/dayOf.ts';
 import { draft } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
@@ -286,12 +287,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
           )}
           <div className={styles.small}>
             {/* As in letters and on the certificate, the date is that of the society's time zone. */}
-            <dt>
-              {new Date(paidAt).toLocaleDateString('en-US', {
-                dateStyle: 'long',
-                timeZone: society.timeZone,
-              })}
-            </dt>
+            <dt>{dayOf(paidAt, society.timeZone)}</dt>
             <dd>Reference {reference}</dd>
           </div>
           {notes?.map((note) => (
