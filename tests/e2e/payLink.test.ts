@@ -3,11 +3,13 @@ import { call, orderingJoin } from './arrange.ts';
 import { type Complaints, expect, expectAccessible, expectFits, test, theInduct } from './fixtures.ts';
 import { bankQuestion, button, cardForm, heading, typeBillingAddress, typeCard } from './steps.ts';
 
-/** Makes the link at Checkout, and opens it in a browser of its own, as a payer does. */
+/** Makes an order and its link at Checkout, and opens the link in a browser of its own, as a payer does. */
 async function asked(
   page: Page,
   { browser, complaints }: { browser: Browser; complaints: Complaints },
-): Promise<Page> {
+): Promise<{ payer: Page; uuid: string }> {
+  complaints.expectFailedRequests();
+  const uuid = await orderingJoin(page);
   await page.goto('/registration/checkout');
   await button(page, 'Ask someone else to pay').click();
   const link = page.getByRole('link', { name: /\/pay\// });
@@ -18,7 +20,7 @@ async function asked(
   const payer = await context.newPage();
   await payer.goto(address);
   await expect(heading(payer, "Pay for Jordan's membership")).toBeVisible();
-  return payer;
+  return { payer, uuid };
 }
 
 async function fillIn(payer: Page, card?: string): Promise<void> {
@@ -32,9 +34,7 @@ test('somebody else pays after a declined card, and the joiner’s page goes on 
   browser,
   complaints,
 }) => {
-  complaints.expectFailedRequests();
-  await orderingJoin(page);
-  const payer = await asked(page, { browser, complaints });
+  const { payer } = await asked(page, { browser, complaints });
   await expect(payer.getByText('Jordan R. asks you to pay')).toBeVisible();
   await expectAccessible(payer);
   await expectFits(payer);
@@ -66,9 +66,7 @@ test('a bank that asks the payer is answered on their page, while the joiner is 
   browser,
   complaints,
 }) => {
-  complaints.expectFailedRequests();
-  const uuid = await orderingJoin(page);
-  const payer = await asked(page, { browser, complaints });
+  const { payer, uuid } = await asked(page, { browser, complaints });
   await fillIn(payer, '4000002500003155');
   await button(payer, 'Pay $65.00').click();
   const complete = bankQuestion(payer).getByRole('button', { name: 'Complete authentication' });
@@ -87,9 +85,7 @@ test('a payer sees that the order has changed, keeps what they typed, and pays t
   browser,
   complaints,
 }) => {
-  complaints.expectFailedRequests();
-  await orderingJoin(page);
-  const payer = await asked(page, { browser, complaints });
+  const { payer } = await asked(page, { browser, complaints });
   await fillIn(payer);
   await button(page, 'Donate $25').click();
   await expect(button(page, 'Remove Donation to scholarships $25.00')).toBeVisible();
@@ -105,9 +101,7 @@ test('Start Over ends the link, and an unknown one says what to do', async ({
   browser,
   complaints,
 }) => {
-  complaints.expectFailedRequests();
-  await orderingJoin(page);
-  const payer = await asked(page, { browser, complaints });
+  const { payer } = await asked(page, { browser, complaints });
   const ended = page.waitForResponse(/end-pay-link/);
   await button(page, 'Start Over').click();
   await ended;
