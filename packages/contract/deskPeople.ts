@@ -67,7 +67,15 @@ const join = z.object({
   payments: z.array(payment),
   goods: z.array(z.object({ name: z.string(), state: z.string() })),
   /** The member's request for their money back, which waits for an answer; null if there is none. */
-  refundAsked: z.object({ at: time, amountCents: cents }).nullable(),
+  refundAsked: z
+    .object({
+      at: time,
+      amountCents: cents,
+      /** What is to come back: of memberships by type, of donations and store items by product. */
+      types: z.array(z.enum(['membership', 'membership_upgrade'])),
+      items: z.array(z.int()),
+    })
+    .nullable(),
 });
 const person = z.object({
   id: personId,

@@ -39,6 +39,48 @@ export function requestedWish(
   return { membership: parts.includes('membership'), ineligible: false, upgrade, items };
 }
 
+/** What was asked for, as staff find it ticked. `items`: donations and store items, by product id. */
+export interface Asked {
+  types: ('membership' | 'membership_upgrade')[];
+  items: number[];
+}
+
+/** Returns what a plan gives back, by products. */
+export function askedIn(
+  orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
+  { refunds }: Pick<RefundPlan, 'refunds'>,
+): Asked {
+  const back = refunds.flatMap(({ intentId, lines }) => {
+    const order = orders.find((each) => each.intentId === intentId)!;
+    return lines.map(({ line }) => order.lines[line]!);
+  });
+  return {
+    types: back.flatMap(({ type }) => (isMembershipType(type) ? [type] : [])),
+    items: back.flatMap(({ type, productId }) => (isMembershipType(type) ? [] : [productId])),
+  };
+}
+
+/** Why a member cannot ask for money back here; null if they can. */
+export function whyNotAsked({
+  mayAsk,
+  isDeclined,
+  isAsked,
+  plan: { refunds, disputed },
+  isOver,
+}: {
+  mayAsk: boolean;
+  isDeclined: boolean;
+  isAsked: boolean;
+  plan: Pick<RefundPlan, 'refunds' | 'disputed'>;
+  isOver: boolean;
+}): string | null {
+  if (!mayAsk) return NOT_OFFERED.elsewhere;
+  if (isDeclined) return NOT_OFFERED.declined;
+  if (isAsked) return NOT_OFFERED.asked;
+  if (refunds.length === 0) return disputed.length > 0 ? NOT_OFFERED.disputed : NOT_OFFERED.nothing;
+  return isOver ? NOT_OFFERED.over : null;
+}
+
 /** Returns the lines of these orders that a plan does not give back, and the parts of lines that are kept. Amounts are cents. */
 export function keptLines(
   orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],

@@ -235,7 +235,12 @@ test('a request for money back waits at the person, and is declined once, by who
   const { total } = (await client.call('getRefundRequest', { params: { uuid } })).data;
   await client.call('requestRefund', { params: { uuid }, body: { total } });
   const asked = async () => (await personAt(kim, Number(params.id))).joins[0]!.refundAsked;
-  assert.equal((await asked())?.amountCents, total);
+  const { amountCents, types, items } = (await asked())!;
+  assert.deepEqual(
+    [amountCents, types, items],
+    [total, ['membership'], [30]],
+    'all that the member was shown',
+  );
   const waiting = await kim.call('getWaiting', { query: { queue: 'refundsAsked' } });
   assert.ok(waiting.data.rows.some(({ id }: { id: number }) => String(id) === params.id));
   const body = { join: 1, sentence: 'The stole was sent.' };

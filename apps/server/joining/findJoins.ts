@@ -3,6 +3,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { searchKeys } from '#core/personKeys.ts';
+import type { Asked } from '#core/refundRequest.ts';
 import type { MembershipStanding, RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
 import { isOpenRequest } from '../paying/refunds/requestRefund.ts';
 import type { Database } from '../platform/database/client.ts';
@@ -24,7 +25,7 @@ export interface FoundJoin {
   /** The lines of the join's open order. For a paid join, `payments` has the lines. */
   openLines: OrderLine[];
   /** The member's request for their money back, which waits for an answer. */
-  refundAsked: { at: string; amountCents: number } | null;
+  refundAsked: (Asked & { at: string; amountCents: number }) | null;
   payments: {
     id: string;
     kind: 'join' | 'upgrade';
@@ -119,7 +120,7 @@ export async function readJoins(
     select session.uuid, session.state, session.origin, session.programme, session.created_at as "createdAt",
       session.erased_at is not null as "isErased",
       ${shortName} as name, session.lines as "openLines",
-      (select json_build_object('at', created_at, 'amountCents', amount_cents) from refund_request
+      (select jsonb_build_object('at', created_at, 'amountCents', amount_cents) || asked from refund_request
         where session_uuid = session.uuid and ${isOpenRequest}) as "refundAsked",
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
           'refundedCents', refunded_cents, 'paidAt', succeeded_at,

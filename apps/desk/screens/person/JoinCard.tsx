@@ -68,7 +68,16 @@ function RefundAsked({ join, asked }: { join: number; asked: NonNullable<Join['r
       </span>
       {isFinance && (
         <>
-          <Button variant="plain" onClick={() => start('refund', { join: String(join) })}>
+          <Button
+            variant="plain"
+            onClick={() =>
+              start('refund', {
+                join: String(join),
+                types: asked.types.join(),
+                items: asked.items.join(),
+              })
+            }
+          >
             Accept and refund
           </Button>
           <Button variant="plain" onClick={() => start('decline-refund', { join: String(join) })}>

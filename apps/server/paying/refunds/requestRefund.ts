@@ -4,7 +4,7 @@ import { cleanText } from '#core/cleanText.ts';
 import { type Holding, seesJoiner } from '#core/holding.ts';
 import { displayPrice } from '#core/money.ts';
 import { PROVE_FIRST } from '#core/pass.ts';
-import { keptLines, NOT_OFFERED, requestedWish } from '#core/refundRequest.ts';
+import { type Asked, askedIn, keptLines, requestedWish, whyNotAsked } from '#core/refundRequest.ts';
 import { planRefund } from '#core/refunds.ts';
 import { dueLetters } from '../../letters/dueLetters.ts';
 import { parcelOf } from '../../membership/orders.ts';
@@ -32,15 +32,16 @@ export const NO_OPEN_REQUEST =
  */
 export async function readRefundRequest(deps: Deps, uuid: string, holding: Holding): Promise<Shown> {
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
-  return shownRequest(deps, deps.database, uuid, { mayAsk: seesJoiner(holding, standing) });
+  return (await lookAt(deps, deps.database, uuid, { mayAsk: seesJoiner(holding, standing) })).shown;
 }
 
-async function shownRequest(
+/** Returns what the member is shown, and what they would ask for. */
+async function lookAt(
   deps: Deps,
   database: Kysely<Tables>,
   uuid: string,
   { mayAsk }: { mayAsk: boolean },
-): Promise<Shown> {
+): Promise<{ shown: Shown; asked: Asked }> {
   const { rows } = await sql<{
     paid_at: Date;
     intents: string[];
@@ -62,20 +63,14 @@ async function shownRequest(
   const plan = planRefund(orders, requestedWish(orders, gives, wasSent));
   const { ended } = await previewRefund(deps, database, orders, plan);
   const until = new Date(paid_at.getTime() + askDays * DAY_MS);
-  const whyNot = !mayAsk
-    ? NOT_OFFERED.elsewhere
-    : request.declined_at !== null
-      ? NOT_OFFERED.declined
-      : request.asked_at !== null
-        ? NOT_OFFERED.asked
-        : plan.refunds.length === 0
-          ? plan.disputed.length > 0
-            ? NOT_OFFERED.disputed
-            : NOT_OFFERED.nothing
-          : until < deps.now()
-            ? NOT_OFFERED.over
-            : null;
-  return {
+  const whyNot = whyNotAsked({
+    mayAsk,
+    isDeclined: request.declined_at !== null,
+    isAsked: request.asked_at !== null,
+    plan,
+    isOver: until < deps.now(),
+  });
+  const shown = {
     whyNot,
     lines: plan.refunds.flatMap(({ lines }) => lines.map(({ name, cents }) => ({ name, amount: cents }))),
     total: plan.refunds.reduce((sum, { amountCents }) => sum + amountCents, 0),
@@ -96,6 +91,7 @@ async function shownRequest(
           }
         : null,
   };
+  return { shown, asked: askedIn(orders, plan) };
 }
 
 /**
@@ -111,7 +107,7 @@ export async function requestRefund(
   if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
   return transaction(deps, async (trx) => {
     await lockJoins(trx, [uuid]);
-    const shown = await shownRequest(deps, trx, uuid, { mayAsk: true });
+    const { shown, asked } = await lookAt(deps, trx, uuid, { mayAsk: true });
     if (shown.request && !shown.request.declined && shown.request.amount === total) return shown;
     if (shown.whyNot !== null) throw new Refusal(409, shown.whyNot);
     if (shown.total !== total)
@@ -124,9 +120,11 @@ export async function requestRefund(
         insert into join_event (session_uuid, step, cause, detail)
         values (${uuid}, 'refund_asked', 'joiner', jsonb_build_object('cents', ${total}::int))
       )
-      insert into refund_request (session_uuid, amount_cents) values (${uuid}, ${total})`.execute(trx);
+      insert into refund_request (session_uuid, amount_cents, asked) values (${uuid}, ${total}, ${JSON.stringify(asked)}::jsonb)`.execute(
+      trx,
+    );
     await dueLetters(trx, deps, [{ kind: 'refund-asked', sessionUuid: uuid, occasion: 'asked' }]);
-    return shownRequest(deps, trx, uuid, { mayAsk: true });
+    return (await lookAt(deps, trx, uuid, { mayAsk: true })).shown;
   });
 }
 

@@ -371,7 +371,7 @@ const nobodys: Record<string, string> = {
   staff_notice: 'count created_at ended_at id kind last_seen_at',
   upload_link: 'created_at expires_at',
   pay_link: 'created_at expires_at',
-  refund_request: 'amount_cents created_at declined_at',
+  refund_request: 'amount_cents asked created_at declined_at',
 };
 
 test('each column of each table is in docs/privacy.md, or known to hold nobody’s data', async () => {

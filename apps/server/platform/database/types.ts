@@ -5,6 +5,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
+import type { Asked } from '#core/refundRequest.ts';
 import type { Dispute, GivenBack, MembershipStanding, RefundReason, RefundStatus } from '#core/refunds.ts';
 import type { Remedy } from '#core/remedy.ts';
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
@@ -25,6 +26,7 @@ export interface Tables {
   refund_request: {
     session_uuid: string;
     amount_cents: number;
+    asked: Json<Asked>;
     declined_at: NullableTimestamp;
     declined_by: string | null;
     sentence: string | null;

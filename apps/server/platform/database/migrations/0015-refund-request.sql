@@ -3,6 +3,8 @@
 create table refund_request (
   session_uuid uuid primary key references join_session on delete cascade,
   amount_cents integer not null,
+  -- What the member was shown to come back: { types, items }, types of products and product ids of donations and store items.
+  asked jsonb not null,
   declined_at timestamptz,
   declined_by text,
   -- What staff wrote to the member.
