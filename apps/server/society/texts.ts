@@ -61,12 +61,13 @@ export function minuteOf({ society: { timeZone } }: Society, at: Date): string {
 
 /** Returns the society's texts about who is eligible for a programme. */
 export function eligibilityOf(society: Society, key: string) {
-  const { intro, rules, note, lowGpa } = society.programme(key).eligibility;
+  const { intro, rules, note, inShort, lowGpa } = society.programme(key).eligibility;
   const fill = (text: string) => fillIn(text, society, key);
   return {
     intro: fill(intro),
     rules: rules.map(fill),
     note: fill(note),
+    ...(inShort && { inShort: fill(inShort) }),
     ...(lowGpa && { lowGpa: { ...lowGpa, note: fill(lowGpa.note) } }),
   };
 }

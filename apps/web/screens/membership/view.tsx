@@ -50,9 +50,7 @@ export function Component() {
         <Foot>
           <BackLink to={screens.studentDetails}>Back</BackLink>
           {'data' in outcome && outcome.data.selectedMembershipId !== null && (
-            <ButtonLink variant="second" to={screens.checkout}>
-              Continue to Checkout
-            </ButtonLink>
+            <ButtonLink to={screens.checkout}>Continue to Checkout</ButtonLink>
           )}
           <StartOver />
         </Foot>
@@ -77,6 +75,11 @@ function Choice({ details }: { details: Details }) {
       <div className={styles.heading}>
         <PageHeading title="Membership">{membershipPageHeader}</PageHeading>
         <Lead>{membershipPageSubheader}</Lead>
+        {eligibility?.inShort && (
+          <p className={styles.inShort}>
+            <span>{eligibility.inShort}</span> <a href="#eligibility">Are you eligible?</a>
+          </p>
+        )}
       </div>
       <ul className={styles.cards} data-count={Math.min(memberships.length, 3)}>
         {memberships.map((membership) => (
@@ -84,6 +87,7 @@ function Choice({ details }: { details: Details }) {
             key={membership.id}
             membership={membership}
             selected={membership.id === (error ? details.selectedMembershipId : chosen)}
+            leadsOn={details.selectedMembershipId === null}
             busy={busy}
             onChoose={() => {
               setChosen(membership.id);
@@ -108,11 +112,14 @@ function Choice({ details }: { details: Details }) {
 function MembershipCard({
   membership,
   selected,
+  leadsOn,
   busy,
   onChoose,
 }: {
   membership: Membership;
   selected: boolean;
+  /** Whether its button leads on. Who comes back has another one for that. */
+  leadsOn: boolean;
   busy: boolean;
   onChoose: () => void;
 }) {
@@ -137,7 +144,7 @@ function MembershipCard({
       </Ticks>
       <Button
         full
-        variant={selected ? 'second' : 'main'}
+        variant={selected || !leadsOn ? 'second' : 'main'}
         busy={busy && selected && says}
         disabled={busy}
         aria-label={`${says}: ${membership.name}`}
