@@ -169,6 +169,8 @@ const eligibility = z.object({
   intro: z.string(),
   rules: z.array(z.string()),
   note: z.string(),
+  /** The rules in a few words. */
+  inShort: z.string().optional(),
   /** What is said of a GPA below `below`. */
   lowGpa: z.object({ below: z.string(), note: z.string() }).optional(),
 });
@@ -193,7 +195,15 @@ const membershipDetails = z.object({
 
 const checkoutDetails = z.object({
   products: z.array(product),
-  donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
+  donationOptions: z.array(
+    z.object({
+      id: productId,
+      uuid,
+      amount: z.number(),
+      /** What the amount does, said after it: "a study guide". */
+      does: z.string().optional(),
+    }),
+  ),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
   /** A sentence about a name that the certificate cannot show; null if it can. */

@@ -58,26 +58,40 @@ function FieldError({ id, message }: { id: string; message: ReactNode }) {
   );
 }
 
-/** A text field. Phones and browsers must not correct its text: names, codes and addresses are in no dictionary. */
+/**
+ * A text field. Phones and browsers must not correct its text: names, codes and addresses are in no dictionary. `unit` stands in the
+ * field before what is typed, as `$`.
+ */
 export function TextField({
   id,
   label,
   optional = false,
   hint,
   error,
+  unit,
   ...rest
-}: FieldProps & ComponentProps<'input'>) {
+}: FieldProps & { unit?: string } & ComponentProps<'input'>) {
   const common = { id, label, optional, hint, error };
+  const input = (
+    <input
+      type="text"
+      autoCorrect="off"
+      spellCheck={false}
+      {...rest}
+      {...fieldAttributes(common)}
+      className={styles.input}
+    />
+  );
   return (
     <FieldFrame {...common}>
-      <input
-        type="text"
-        autoCorrect="off"
-        spellCheck={false}
-        {...rest}
-        {...fieldAttributes(common)}
-        className={styles.input}
-      />
+      {unit ? (
+        <span className={styles.withUnit}>
+          <span aria-hidden="true">{unit}</span>
+          {input}
+        </span>
+      ) : (
+        input
+      )}
     </FieldFrame>
   );
 }

@@ -32,11 +32,11 @@ test('checkout shows the order, the presets, what is recommended, and what is kn
     [[1, '65.00', '$65.00']],
   );
   assert.deepEqual(
-    data.donationOptions.map(({ id, amount }) => [id, amount]),
+    data.donationOptions.map(({ id, amount, does }) => [id, amount, does]),
     [
-      [20, 10],
-      [21, 25],
-      [22, 50],
+      [20, 10, 'a study guide'],
+      [21, 25, 'a practice test'],
+      [22, 50, 'a test fee'],
     ],
   );
   assert.deepEqual(

@@ -71,10 +71,11 @@ export async function checkoutDetails(
     ),
     donationOptions: society.offers
       .filter(({ type }) => type === 'donation')
-      .map(({ id, uuid: productUuid, priceCents }) => ({
+      .map(({ id, uuid: productUuid, priceCents, does }) => ({
         id,
         uuid: productUuid,
         amount: toDollars(priceCents!),
+        ...(does && { does }),
       })),
     recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)

@@ -64,6 +64,8 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       add([...path, 'programme'], 'is only for memberships and upgrades');
     if (!membership && product.ships !== undefined)
       add([...path, 'ships'], 'is only for memberships and upgrades: a store item is itself what is sent');
+    if (product.type !== 'donation' && product.does !== undefined)
+      add([...path, 'does'], 'is only for donations');
     if (product.type !== 'membership_upgrade' && product.distinction !== undefined)
       add([...path, 'distinction'], 'is only for upgrades: a membership is what the certificate is for');
     if (product.type === 'donation_other' && product.price !== undefined)

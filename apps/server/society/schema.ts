@@ -60,6 +60,8 @@ export const programme = z.strictObject({
     intro: line,
     rules: z.array(line).min(1),
     note: line,
+    /** The rules in a few words, said below the heading of Membership. */
+    inShort: line.max(80, 'must have at most 80 characters: phones show it in one or two lines').optional(),
     /** Said on Student Details of a GPA below `below`: the other ways to qualify. It blocks nobody. */
     lowGpa: z
       .strictObject({
@@ -103,6 +105,8 @@ export const catalogueProduct = z.strictObject({
   retired: z.boolean().default(false),
   /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
   ships: line.optional(),
+  /** What this amount of a donation does, said after it: "$10 a study guide". */
+  does: line.max(40, 'must have at most 40 characters').optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: printedLine(60).optional(),
 });

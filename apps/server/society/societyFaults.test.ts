@@ -100,6 +100,7 @@ const mistakes: [string | RegExp, string, RegExp, where?: string][] = [
     '    distinction: Corded Member',
     /catalogue\.1\.distinction: is only for upgrades/,
   ],
+  ['    ships: Honor Cord', '    does: a cord', /catalogue\.1\.does: is only for donations/],
   [/ +postalAddress: .*\n/, '', /letters\.reminders: needs letters\.postalAddress/, 'reminders: true'],
   [
     'letters:\n  certificate',

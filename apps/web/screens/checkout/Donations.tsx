@@ -54,6 +54,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
       {options.map(({ uuid }) => (
         <PresetError key={uuid} uuid={uuid} />
       ))}
+      <Effects options={options} />
       <CustomDonation isMore={count > 0} />
       {society.deductibility && <Hint>{society.deductibility}</Hint>}
       {count > 0 && <Given donations={donations} />}
@@ -102,23 +103,31 @@ function Preset({
   );
 }
 
+/** One line of what each preset amount does, where the society's file says it. */
+function Effects({ options }: { options: Option[] }) {
+  const effects = options.flatMap(({ amount, does }) =>
+    does ? [`${shortPrice(fromDollars(amount))} ${does}`] : [],
+  );
+  return effects.length > 0 && <Hint>{effects.join(' · ')}</Hint>;
+}
+
 /** The error of a preset amount, below all of them. */
 function PresetError({ uuid }: { uuid: string }) {
   return <ChangeError error={useOrderChange(presetKey(uuid)).error} />;
 }
 
-/** The donations in the order, custom ones among them, each with a button to remove it. */
+/** What is given, custom amounts included, in one line. It opens to remove a donation. */
 function Given({ donations }: { donations: OrderProduct[] }) {
   const sum = donations.reduce((cents, { priceCents }) => cents + priceCents, 0);
   return (
-    <div className={styles.given}>
-      <p>{`Your donations: ${displayPrice(sum)}`}</p>
+    <details className={styles.given}>
+      <summary>{`Your donations: ${displayPrice(sum)}`}</summary>
       <ul>
         {donations.map((line) => (
           <GivenLine key={line.sessionProductUuid} line={line} />
         ))}
       </ul>
-    </div>
+    </details>
   );
 }
 
@@ -181,7 +190,7 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
           inputMode="decimal"
           autoComplete="off"
           enterKeyHint="done"
-          placeholder="$"
+          unit="$"
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);

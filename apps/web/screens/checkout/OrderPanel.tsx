@@ -85,8 +85,8 @@ export function OrderPanel({
             {order.membership && (
               <li className={styles.line}>
                 <p className={styles.lineName}>{order.membership.name}</p>
-                <p className={styles.linePrice}>{displayPrice(order.membership.priceCents)}</p>
                 <p className={styles.lineNote}>(once)</p>
+                <p className={styles.linePrice}>{displayPrice(order.membership.priceCents)}</p>
               </li>
             )}
             {order.donations.map((line) => (
@@ -129,7 +129,6 @@ function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonati
   return (
     <li className={styles.line}>
       <p className={styles.lineName}>{line.name}</p>
-      <p className={styles.linePrice}>{displayPrice(line.priceCents)}</p>
       <button
         type="button"
         className={buttonClass({ variant: 'plain', className: styles.remove })}
@@ -139,6 +138,7 @@ function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonati
       >
         {busy ? 'Removing…' : 'Remove'}
       </button>
+      <p className={styles.linePrice}>{displayPrice(line.priceCents)}</p>
       <ChangeError error={error} />
     </li>
   );

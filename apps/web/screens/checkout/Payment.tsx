@@ -20,6 +20,7 @@ import { NOT_UPDATED } from './paymentWork.ts';
 import styles from './styles.module.css';
 import type { usePayment } from './usePayment.ts';
 
+const GIVEN_ADDRESS = 'Filled in from your details.';
 const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 interface Props {
@@ -105,7 +106,10 @@ function CardForm({
     <Form onSubmit={() => buy(false)}>
       <section className={styles.block} aria-labelledby="billing">
         <h2 id="billing">Billing address</h2>
-        <p className={styles.intro}>{CARDS_ACCEPTED}</p>
+        <p className={styles.intro}>
+          {details.billing?.line1 && <span>{GIVEN_ADDRESS} </span>}
+          <span>{CARDS_ACCEPTED}</span>
+        </p>
         <div className={styles.address} data-ready={ready.address || undefined}>
           <AddressElement
             options={addressOptions}
@@ -115,7 +119,10 @@ function CardForm({
         </div>
       </section>
       <section className={styles.block} aria-labelledby="card">
-        <h2 id="card">Card</h2>
+        <div className={styles.cardHead}>
+          <h2 id="card">Card</h2>
+          {details.revision !== undefined && <a href="#ask">No card of your own?</a>}
+        </div>
         <div className={styles.element} data-ready={ready.card || undefined}>
           <PaymentElement
             options={cardOptions}
@@ -151,8 +158,10 @@ function CardForm({
           </Note>
         )}
         <div className={styles.due}>
-          <p data-keep-clear>{`Total: ${displayPrice(totalCents)} USD`}</p>
-          {details.billingEmail && <p>{`Receipt to ${details.billingEmail}`}</p>}
+          <p data-keep-clear>
+            <strong>{`Total ${displayPrice(totalCents)} USD`}</strong>
+            {details.billingEmail && <span>{` · Receipt to ${details.billingEmail}`}</span>}
+          </p>
           {society.statementName && <p>{`Your statement will say ${society.statementName}`}</p>}
         </div>
         <Button type="submit" full disabled={!canBuy} busy={payment.stage !== 'ready' && 'Processing…'}>

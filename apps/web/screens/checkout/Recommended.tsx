@@ -8,8 +8,8 @@ import { ChangeError } from './ChangeError.tsx';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** The recommended products that are not in the order yet. */
-export function Recommended({ products }: { products: Product[] }) {
+/** The recommended products that are not in the order yet. With `saysDelivery` it says when they come, and what that costs. */
+export function Recommended({ products, saysDelivery }: { products: Product[]; saysDelivery: boolean }) {
   const { delivery } = useSite();
   if (products.length === 0) return null;
   return (
@@ -20,7 +20,7 @@ export function Recommended({ products }: { products: Product[] }) {
           <Item key={product.uuid} product={product} />
         ))}
       </ul>
-      {delivery && <Hint>{delivery}</Hint>}
+      {saysDelivery && delivery && <Hint>{delivery}</Hint>}
     </section>
   );
 }

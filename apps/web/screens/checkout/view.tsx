@@ -48,7 +48,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   return (
     <div className={styles.screen}>
       <OrderPanel order={order} refundNote={details.refundNote}>
-        {wide && <Recommended products={recommended} />}
+        {wide && <Recommended products={recommended} saysDelivery={order.storeProducts.length === 0} />}
       </OrderPanel>
       <section className={styles.form} aria-label="Payment">
         {!details.isCheckoutOnly && <ProgressBar current="Checkout" />}
@@ -63,12 +63,8 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             refundNote={details.refundNote}
           />
         )}
-        {!wide && <Recommended products={recommended} />}
+        {!wide && <Recommended products={recommended} saysDelivery />}
         <Donations options={details.donationOptions} donations={order.donations} />
-        {/* Only a server with revisions has pay links. */}
-        {details.revision !== undefined && (intent || isBeingPaid) && (
-          <AskToPay details={details} isBeingPaid={isBeingPaid} />
-        )}
         {intent && (
           <Payment
             details={details}
@@ -77,6 +73,10 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
             paying={paying}
           />
+        )}
+        {/* Only a server with revisions has pay links. */}
+        {details.revision !== undefined && (intent || isBeingPaid) && (
+          <AskToPay details={details} isBeingPaid={isBeingPaid} />
         )}
         <Foot>
           {details.isCheckoutOnly ? (
