@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import { type CallName, calls, downloads, pathOf } from '#contract/calls.ts';
+import { type CallName, calls, downloads, PROOF_CALENDAR, pathOf } from '#contract/calls.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
 import { isLong } from '../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
@@ -181,7 +181,7 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
   );
   const ours = [
     ...Object.values(calls).map(({ method, path }) => `${method} ${path}`),
-    ...Object.values(downloads).map((path) => `GET ${path}`),
+    ...[...Object.values(downloads), PROOF_CALENDAR].map((path) => `GET ${path}`),
   ];
   assert.deepEqual(described.sort(), ours.sort(), 'nothing that is not for pages: webhooks, health, reports');
   const page = await fetch(`${server.url}/api/docs/`);

@@ -90,18 +90,27 @@ export const specifiedCalls = [
 export type SpecifiedCall = (typeof specifiedCalls)[number];
 
 /**
- * The PDFs of a join that can be downloaded. Only a browser that holds the join gets them. The query `?paper=letter` or `?paper=a4`
- * chooses the paper size; without it, the member's country decides.
+ * The papers of a join, and a small picture of its certificate as SVG. Only a browser that holds the join gets them. Of a PDF, the
+ * query `?paper=letter` or `?paper=a4` chooses the paper size; without it, the member's country decides.
  */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,
   pressRelease: `${session}/press-release.pdf`,
+  certificatePicture: `${session}/certificate.svg`,
 } as const satisfies Record<string, `/api/${string}`>;
 export type DownloadName = keyof typeof downloads;
 
 /** Returns a call's path with its parameters filled in: pathOf('setMembership', { uuid }) */
 export function pathOf(name: CallName, params?: Record<string, string>): string {
   return filledIn(calls[name].path, params);
+}
+
+/** A calendar entry (iCalendar) of the day (YYYY-MM-DD) on which a proof of eligibility is due. It is the same for everybody. */
+export const PROOF_CALENDAR = '/api/public/proof-due/{day}/calendar.ics';
+
+/** Returns the path of the calendar entry for a proof that is due on this day (YYYY-MM-DD). */
+export function proofCalendarPath(day: string): string {
+  return filledIn(PROOF_CALENDAR, { day });
 }
 
 /** Returns a download's path with its parameters filled in: downloadPath('certificate', { uuid }) */

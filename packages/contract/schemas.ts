@@ -725,6 +725,8 @@ export const schemas = {
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
+      /** The day (YYYY-MM-DD) on which the transcript is due; null if none is owed. */
+      proofDue: nullableText.optional(),
       /** The sentence about staff's rejection of the transcript; null after a new upload. */
       rejection: nullableText,
       programme: z.string(),
@@ -747,6 +749,8 @@ export const schemas = {
           isVerifiable: z.boolean(),
           /** The reason why no paper can be printed; null if papers can be printed. */
           problem: nullableText,
+          /** What the certificate says: the name, the programme, and the day of admission (YYYY-MM-DD). */
+          certificate: z.object({ name: z.string(), programme: z.string(), since: z.string() }).optional(),
         })
         .nullable(),
       /**

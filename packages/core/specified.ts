@@ -6,6 +6,10 @@ export const UPGRADE_WINDOW_MINUTES = 30;
 /** The proof of eligibility is due this many days after payment (specification, section 9). */
 export const PROOF_DUE_DAYS = 30;
 
+export function proofDueAt(paidAt: Date): Date {
+  return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
+}
+
 /** The minimum donation (cents). It happens to equal Stripe's minimum charge. */
 export const LEAST_DONATION_CENTS = 50;
 

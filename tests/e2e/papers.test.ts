@@ -12,6 +12,7 @@ const link = (page: Page, name: string | RegExp) => page.getByRole('link', { nam
 const finding = (page: Page, name: string) => page.getByRole('heading', { level: 2, name });
 const verifySwitch = (page: Page) => page.getByRole('switch', { name: 'Let others verify my membership' });
 
+const openMore = (page: Page) => page.getByText('More', { exact: true }).click();
 const isSaved = (page: Page) => expect(verifySwitch(page)).not.toHaveAttribute('aria-busy');
 
 async function openWelcome(page: Page): Promise<{ uuid: string; number: string }> {
@@ -26,6 +27,7 @@ test('a new member downloads the certificate and the press release from the welc
   page,
 }) => {
   await openWelcome(page);
+  await openMore(page);
   await expectAccessible(page);
   await expectFits(page);
   for (const [name, file] of [
@@ -46,9 +48,61 @@ test('a new member downloads the certificate and the press release from the welc
   await expect(page).toHaveURL(WELCOME);
 });
 
+test('the name is the largest thing on the welcome page, on a picture that a phone shares @phone-only', async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    const shared: object[] = [];
+    Object.assign(window, { shared });
+    navigator.canShare = () => true;
+    navigator.share = async (data) => {
+      const file = data?.files?.[0];
+      const bitmap = file && (await createImageBitmap(file));
+      shared.push({ text: data?.text, url: data?.url, type: file?.type, width: bitmap?.width });
+    };
+  });
+  const { number } = await openWelcome(page);
+  const picture = page.getByRole('img', { name: /^Certificate of Jordan Rivera, Honor Scholars, admitted / });
+  await expect(picture).toBeInViewport({ ratio: 1 });
+  await page.getByRole('button', { name: 'Share' }).click();
+  const url = `${new URL(page.url()).origin}/verify/${number}`;
+  await expect
+    .poll(() => page.evaluate(() => (window as unknown as { shared: object[] }).shared))
+    .toEqual([
+      { text: 'I am now a member of Collegiate Honor Society.', url, type: 'image/png', width: 1440 },
+    ]);
+  const profile = new URL((await link(page, 'Add to LinkedIn').getAttribute('href'))!);
+  expect(profile.searchParams.get('certUrl')).toBe(url);
+
+  await openMore(page);
+  await verifySwitch(page).click();
+  await isSaved(page);
+  await expect(link(page, 'Add to LinkedIn')).not.toHaveAttribute('href', /certUrl/);
+});
+
+test('without a sheet for sharing the picture is saved; without the picture the name stands in its frame', async ({
+  page,
+  complaints,
+}) => {
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'share', { value: undefined }));
+  await openWelcome(page);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save picture' }).click();
+  expect((await saving).suggestedFilename()).toBe('certificate.png');
+
+  complaints.expectFailedRequests();
+  await page.route('**/certificate.svg', (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  await expect(page.getByText('Jordan Rivera', { exact: true })).toBeVisible();
+  await expect(page.getByText('Honor Scholars', { exact: true })).toBeVisible();
+  await expectAccessible(page);
+  await expectFits(page);
+});
+
 test('the press release is opened as text and copied @phone-only', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { number } = await openWelcome(page);
+  await openMore(page);
   await page.getByText('Copy the press release as text').click();
   const text = page.getByLabel('Text of the press release');
   await expect(text).toHaveValue(
@@ -78,6 +132,7 @@ for (const clipboard of isLong ? ['refuses to copy', 'is missing'] : ['refuses t
     await expectAccessible(page);
     await expectFits(page);
 
+    await openMore(page);
     await page.getByText('Copy the press release as text').click();
     await page.getByRole('button', { name: 'Copy text' }).click();
     await expect(page.getByText('Please copy the text by hand: it is selected.')).toBeVisible();
@@ -95,6 +150,7 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
     await stranger.goto(`/verify/${number}`);
     await expect(finding(stranger, found)).toBeVisible();
   };
+  await openMore(page);
   await expect(verifySwitch(page)).toBeChecked();
   await visits('This membership is genuine');
 
@@ -107,6 +163,7 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
   await visits('We know of no such membership');
 
   await page.reload();
+  await openMore(page);
   await expect(verifySwitch(page)).not.toBeChecked();
   await verifySwitch(page).click();
   await expect(verifySwitch(page)).toBeChecked();
@@ -122,6 +179,7 @@ test('a switch that could not be turned stays as it was, and a toast says so', a
   complaints.expectFailedRequests();
   await openWelcome(page);
   await refuse(page, 'setVerification', 503, 'We cannot reach our records right now.');
+  await openMore(page);
   await verifySwitch(page).click();
   await expect(page.getByText('We cannot reach our records right now.')).toBeVisible();
   await expect(verifySwitch(page)).toBeChecked();

@@ -69,6 +69,7 @@ test('whose browser translates the page can correct, choose, give, be declined, 
   await expect(page.getByRole('region', { name: 'Uploaded files' })).toContainText('transcript.pdf');
   await page.getByRole('link', { name: 'Continue', exact: true }).click();
   await expect(heading(page, 'Congratulations')).toBeVisible();
+  await page.getByText('More', { exact: true }).click();
   await page.getByText('Copy the press release as text').click();
   await page.getByRole('button', { name: 'Copy text' }).click();
   await page.getByText('Copy the press release as text').click();

@@ -135,11 +135,12 @@ export const table: Record<CallName, { when: 'unpaid' | 'paid'; ask: Ask } | { k
 const papers: Record<DownloadName, { when: 'paid'; ask: Ask }> = {
   certificate: { when: 'paid', ask: downloaded('certificate') },
   pressRelease: { when: 'paid', ask: downloaded('pressRelease') },
+  certificatePicture: { when: 'paid', ask: downloaded('certificatePicture') },
 };
 /** The calls and downloads that name a join by its uuid, in an order in which each is answered. */
 export const ofJoins = [
   ...Object.entries(table),
-  ...Object.entries(papers).map(([n, p]) => [`${n}.pdf`, p] as const),
+  ...Object.entries(papers).map(([n, p]) => [`download ${n}`, p] as const),
 ].flatMap(([name, row]) => ('ask' in row ? [{ name, ...row }] : []));
 
 /** Proves by a mailed code, in the browser `client`, that its user is the joiner. Returns the status of the last call. */

@@ -1,7 +1,11 @@
 import multipart from '@fastify/multipart';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { PROOF_CALENDAR } from '#contract/calls.ts';
+import { isDay } from '#core/day.ts';
 import { serve } from '../platform/http/routes.ts';
 import type { Deps } from './deps.ts';
+import { proofCalendar } from './proofCalendar.ts';
 import { sessionDocuments } from './sessionDocuments.ts';
 import { createUploadLink, getUploadLink, uploadByLink } from './uploadLinks.ts';
 import { uploadResume } from './uploadResume.ts';
@@ -28,4 +32,14 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
     data: await uploadByLink(deps, params.token, request),
   }));
   serve(app, deps, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
+  const params = z.object({ day: z.string().refine(isDay) });
+  app.get(
+    PROOF_CALENDAR.replace('{day}', ':day'),
+    { schema: { operationId: 'proofCalendar', params } },
+    async (request: FastifyRequest<{ Params: z.output<typeof params> }>, reply) =>
+      reply
+        .type('text/calendar; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="proof-is-due.ics"')
+        .send(proofCalendar(deps, request.params.day)),
+  );
 }

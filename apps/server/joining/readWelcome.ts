@@ -7,6 +7,7 @@ import { displayMemberNumber } from '#core/memberNumber.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { type KnownEmails, letterEmails } from '#core/recipients.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { proofDueAt } from '#core/specified.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { parcelOf } from '../membership/orders.ts';
 import { paperProblem } from '../membership/paperProblem.ts';
@@ -16,7 +17,7 @@ import { baseMembership } from '../session/members.ts';
 import { passFor } from '../session/passFor.ts';
 import { firstName, fullName, knownEmails } from '../session/person.ts';
 import { standingFor } from '../session/standing.ts';
-import { dateOf } from '../society/texts.ts';
+import { dateOf, dayOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -33,10 +34,13 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     member_number: string | null;
     is_unlisted: boolean | null;
     base_programme: string | null;
+    member_since: Date | null;
+    paid_at: Date | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
     select ${firstName} as first_name, ${fullName} as full_name, ${knownEmails} as known, base.member_number, base.is_unlisted,
-      (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
+      (select programme from join_session where uuid = base.session_uuid) as base_programme,
+      (select succeeded_at from payment where intent_id = base.payment_intent) as member_since, session.paid_at, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
@@ -61,6 +65,8 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   const receipt = await receiptOf(deps, uuid);
   const duplicates = await duplicatesOf(deps, isShown ? { uuid } : { joinUuid: uuid });
+  const owesTranscript =
+    isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript;
   const shown = {
     firstName: row.first_name,
     receipt,
@@ -69,8 +75,8 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       state: goodsWordsForMember(state, (time) => dateOf(deps.society, time)),
     })),
     memberships: memberships.map(({ name, standing }) => ({ name, standing })),
-    owesTranscript:
-      isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
+    owesTranscript,
+    proofDue: owesTranscript && row.paid_at ? dayOf(deps.society, proofDueAt(row.paid_at)) : null,
     rejection: rejection?.message ?? null,
     programme: programme.name,
     email: providerEmail(emails),
@@ -112,14 +118,20 @@ async function papersOf(
     member_number: string | null;
     is_unlisted: boolean | null;
     base_programme: string | null;
+    member_since: Date | null;
   },
 ): Promise<Data<'getWelcome'>['papers']> {
   const name = cleanText(row.full_name ?? '');
-  const { member_number: number, base_programme: programme } = row;
-  if (number === null || programme === null || name === '') return null;
+  const { member_number: number, base_programme: programme, member_since: since } = row;
+  if (number === null || programme === null || since === null || name === '') return null;
   return {
     number: displayMemberNumber(number),
     isVerifiable: !row.is_unlisted,
     problem: await paperProblem(deps, { uuid, name, programme }),
+    certificate: {
+      name,
+      programme: deps.society.programme(programme).name,
+      since: dayOf(deps.society, since),
+    },
   };
 }

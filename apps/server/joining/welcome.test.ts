@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { proofDueAt } from '#core/specified.ts';
 import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, chargesOf, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
+import { dayOf } from '../society/texts.ts';
 
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
 
@@ -88,10 +90,18 @@ async function nominated(client: Client) {
 test('who nominated herself owes a transcript, and none once her membership was refunded', async () => {
   const client = server.client();
   const { uuid } = await nominated(client);
-  const owes = async () => (await client.call('getWelcome', { params: { uuid } })).data.owesTranscript;
-  assert.equal(await owes(), true);
+  const owed = async () => {
+    const { owesTranscript, proofDue } = (await client.call('getWelcome', { params: { uuid } })).data;
+    return [owesTranscript, proofDue];
+  };
+  const join = await server.deps.database
+    .selectFrom('join_session')
+    .select('paid_at')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(await owed(), [true, dayOf(server.deps.society, proofDueAt(join.paid_at!))]);
   await refundJoin(server.deps, uuid, { ...nothing, membership: true, ineligible: true });
-  assert.equal(await owes(), false);
+  assert.deepEqual(await owed(), [false, null]);
 });
 
 test('who keeps an upgrade of a membership that was refunded owes no transcript', async () => {

@@ -159,6 +159,14 @@ test('days that are left are counted in full, and one is one day', () => {
   assert.equal(write('proof-due', { paidAt: at(29) }).subject, 'Your transcript is due in 1 day');
 });
 
+test('the date on which the proof is due can be put into a calendar, while a proof is owed', () => {
+  const entry = /\/api\/public\/proof-due\/\d{4}-\d\d-\d\d\/calendar\.ics/;
+  for (const kind of ['confirmation', 'proof-due'] as const) {
+    assert.match(write(kind, { isSelfNomination: true, hasProof: false }).html, entry, kind);
+    assert.doesNotMatch(write(kind, { hasProof: true }).html, entry, kind);
+  }
+});
+
 test('a rejection after the last day for a transcript names no day that is over', () => {
   const reason = { data: { reason: 'outdated', isFinal: false } };
   const paidAt = new Date(sampleNow.getTime() - 40 * 86_400_000);

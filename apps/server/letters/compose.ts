@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { proofCalendarPath } from '#contract/calls.ts';
 import { cleanText } from '#core/cleanText.ts';
 import { firstNameAndInitial } from '#core/firstNameAndInitial.ts';
 import { isToPayer } from '#core/letterKinds.ts';
@@ -11,10 +12,11 @@ import { CODE_MINUTES } from '#core/pass.ts';
 import { isDonationType, isMembershipType } from '#core/product.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { isReminder } from '#core/reminders.ts';
+import { proofDueAt } from '#core/specified.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { MailAddress } from '../platform/config/mail.ts';
 import type { Mail } from '../providers/mail/client.ts';
-import { dateOf, fillIn, receiptNotes } from '../society/texts.ts';
+import { dateOf, dayOf, fillIn, receiptNotes } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 import {
   type AmountTable,
@@ -25,7 +27,7 @@ import {
   type Sender,
   textOf,
 } from './render.ts';
-import { type FailedData, type Letter, proofDueAt, type RejectionData, type SentData } from './takeLetter.ts';
+import type { FailedData, Letter, RejectionData, SentData } from './takeLetter.ts';
 
 /** The dependencies that composing letters needs. */
 export type Writing = Pick<
@@ -98,7 +100,7 @@ function messageIdOf(
   return `<${name}@${address.split('@')[1]}>`;
 }
 
-function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
+function valuesOf({ society, passes, config }: Writing, letter: Letter, now: Date): LetterValues {
   const key = letter.programme ?? society.defaultProgramme;
   const programme = society.programme(key);
   const fee = shortPrice(letter.processingFeeCents ?? programme.processingFeeCents);
@@ -108,8 +110,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
   const alreadyHeld = letter.held.find(({ type, name }) => type === bought?.type && name !== null);
   const isOfEnded = bought?.type === 'membership_upgrade' && letter.held.length === 0;
   const owesProof = (letter.isSelfNomination || programme.transcriptRequired) && !letter.hasProof;
-  const dayOf = (date: Date) => dateOf(society, date);
-  const paidOn = payment?.succeededAt && dayOf(new Date(payment.succeededAt));
+  const inWords = (date: Date) => dateOf(society, date);
+  const paidOn = payment?.succeededAt && inWords(new Date(payment.succeededAt));
   const due = paidAt === null ? null : proofDueAt(paidAt);
   const daysLeft = due === null ? 0 : Math.ceil((due.getTime() - now.getTime()) / 86_400_000);
   const isFinal = data.isFinal === true;
@@ -153,13 +155,13 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     returnedTo: payer === null ? 'your card' : `the card of ${payer}`,
     memberNumber: letter.memberNumber && displayMemberNumber(letter.memberNumber),
     daysLeft: daysLeft > 0 ? `${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}` : null,
-    dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
-    wasDueDate: due !== null && daysLeft <= 0 ? dayOf(due) : null,
-    proofDueDate: due !== null && owesProof ? dayOf(due) : null,
+    dueDate: due !== null && daysLeft > 0 && !isFinal ? inWords(due) : null,
+    wasDueDate: due !== null && daysLeft <= 0 ? inWords(due) : null,
+    proofDueDate: due !== null && owesProof ? inWords(due) : null,
     askedAmount: letter.request && displayPrice(letter.request.amountCents),
     answerDate:
       letter.request &&
-      dayOf(new Date(Date.parse(letter.request.askedAt) + society.refunds.answerDays * 86_400_000)),
+      inWords(new Date(Date.parse(letter.request.askedAt) + society.refunds.answerDays * 86_400_000)),
     goods:
       letter.kind === 'goods-sent'
         ? new Intl.ListFormat('en').format((data as unknown as SentData).goods)
@@ -182,6 +184,10 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
       aboutPage: society.society.links.whoWeAre,
       storePage: society.store.url,
       refundsPage: society.society.links.refunds,
+      calendarEntry:
+        due !== null && owesProof
+          ? (config.apiUrl || config.publicUrl) + proofCalendarPath(dayOf(society, due))
+          : undefined,
     }),
     tables: definedOf({
       receipt: payment

@@ -26,12 +26,13 @@ const ofLetter = {
     'memberNumber',
     'refund',
     'proofDueDate',
+    'calendarEntry',
     'welcomePage',
   ],
   upgrade: ['upgrade', 'receipt', 'total', 'date', 'memberNumber', 'upgradeRefund', 'welcomePage'],
   certificate: ['memberNumber', 'certificatePage'],
   portal: ['memberNumber', 'portalPage', 'welcomePage', 'aboutPage', 'storePage', 'storeCode', 'discount'],
-  'proof-due': ['daysLeft', 'dueDate', 'uploadPage'],
+  'proof-due': ['daysLeft', 'dueDate', 'calendarEntry', 'uploadPage'],
   'proof-overdue': ['wasDueDate', 'uploadPage'],
   'proof-accepted': ['welcomePage'],
   'proof-rejected': ['reason', 'keptFee', 'endedMembership', 'dueDate', 'uploadPage', 'refundsPage'],
@@ -61,6 +62,7 @@ export const pages = [
   'aboutPage',
   'storePage',
   'refundsPage',
+  'calendarEntry',
 ] as const;
 export type PageName = (typeof pages)[number];
 

@@ -7,7 +7,7 @@ import { countsFor, type Holdings, isMember } from '#core/people.ts';
 import type { MembershipType } from '#core/product.ts';
 import { type KnownEmails, recipientsOf } from '#core/recipients.ts';
 import type { RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
-import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import { proofDueAt } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
@@ -218,10 +218,6 @@ const readLetters = sql`
     left join payment on payment.intent_id = coalesce(refund.intent_id, subject)
     left join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
       and snapshot.revision = payment.revision`;
-
-export function proofDueAt(paidAt: Date): Date {
-  return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
-}
 
 /** Whether the statements of a letter are still true. If they are not, the letter is not sent. */
 export function holds(letter: Letter, now: Date): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
-import { downloadPath } from '#contract/calls.ts';
+import { type DownloadName, downloadPath } from '#contract/calls.ts';
 import { ALREADY_PAID, PAYMENT_FIRST } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
@@ -35,7 +35,7 @@ async function member(person: Parameters<typeof paidJoin>[3] = {}) {
   return { client, uuid, intentId, papers, number: (await papers())!.number };
 }
 
-async function file(client: Client, name: 'certificate' | 'pressRelease', uuid: string, query = '') {
+async function file(client: Client, name: DownloadName, uuid: string, query = '') {
   const response = await client.fetch(downloadPath(name, { uuid }) + query);
   const bytes = new Uint8Array(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, bytes, message: messageIn(bytes) };
@@ -67,6 +67,17 @@ test('the browser that paid is given a certificate with the name, the programme,
   assert.ok(said.includes(`${new URL(server.deps.config.publicUrl).host}/verify/${number}`), said);
   assert.doesNotMatch(said, /Distinguished/);
   assert.deepEqual((await file(client, 'certificate', uuid)).bytes, bytes, 'the same bytes');
+});
+
+test('the picture of the certificate is of shapes alone, and for the member alone', async () => {
+  const { client, uuid } = await member({ firstName: 'Zoë' });
+  const { status, headers, bytes } = await file(client, 'certificatePicture', uuid);
+  assert.equal(status, 200);
+  assert.equal(headers.get('content-type'), 'image/svg+xml');
+  const svg = new TextDecoder().decode(bytes);
+  assert.match(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="480" height="360"/);
+  assert.doesNotMatch(svg, /<text|<script|Zo/);
+  assert.equal((await file(server.client(), 'certificatePicture', uuid)).status, 404);
 });
 
 test('an upgrade adds its distinction to the certificate and the release, and changes no number', {
@@ -242,7 +253,7 @@ test('papers are for the browser that paid, after payment, while the membership 
   assert.equal((await client.call('setVerification', hide)).status, 409);
 });
 
-test('a join asks for so many papers, and then waits', async (t) => {
+test('a join asks for so many papers, and then waits; the picture of the welcome page uses up none', async (t) => {
   const { client, uuid } = await member();
   limitWith(t, server, { LIMIT_PAPERS_PER_SESSION: '2/60' });
   const ask = async () => (await client.call('getPressRelease', { params: { uuid } })).status;
@@ -250,6 +261,8 @@ test('a join asks for so many papers, and then waits', async (t) => {
   const { status, headers } = await file(client, 'certificate', uuid);
   assert.deepEqual([status, headers.get('retry-after')], [429, '3600']);
   assert.equal((await file(server.client(), 'certificate', uuid)).status, 404, 'nobody else uses it up');
+  const see = async () => (await file(client, 'certificatePicture', uuid)).status;
+  assert.deepEqual([await see(), await see(), await see()], [200, 200, 429]);
 });
 
 test('a number is genuine however it is typed, and says nothing of the person', async () => {

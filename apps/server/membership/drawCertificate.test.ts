@@ -84,7 +84,7 @@ test('a name never leaves the frame: it shrinks before it breaks, and breaks bet
   assert.equal(lineCount('Alexandra Featherstonehaugh-Winterbottom'), 1, 'smaller, and still on one line');
   assert.equal(lineCount('Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh'), 2);
   assert.equal(lineCount('W'.repeat(60)), 1, 'a word is never broken');
-  sheet.pdf.end();
+  void sheet.finish();
 });
 
 test('any text of letters fits, however long and however its words lie', () => {
@@ -98,7 +98,7 @@ test('any text of letters fits, however long and however its words lie', () => {
     }),
     { numRuns: isLong ? 100 : 10 },
   );
-  sheet.pdf.end();
+  void sheet.finish();
 });
 
 test('the same certificate gives the same bytes, and another one others', async () => {
@@ -199,7 +199,7 @@ test('a long name of a society or a programme stands on two lines of a size that
   assert.equal(fit('Gesellschaftsvereinigungshochschulehrenmitgliedschaftsverband').lines.length, 1);
   const oneWord = fit(`The ${'Ehrenmitgliedschaft'.repeat(4)}`);
   for (const line of oneWord.lines) assert.ok(sheet.widthOf(line, oneWord.look) <= 648.01, line);
-  sheet.pdf.end();
+  void sheet.finish();
 });
 
 for (const paper of papers)

@@ -1,12 +1,13 @@
 import { correction, generate } from 'lean-qr';
 import type { Paper } from '#core/paper.ts';
 import { breakEvenly, fitName, fitTitle } from './fitName.ts';
+import { openPicture } from './pictureSheet.ts';
 import {
+  type Drawing,
   fitted,
   INK,
   openSheet,
   paperSizes,
-  type Sheet,
   SOFT_INK,
   shade,
   type TextLook,
@@ -55,6 +56,16 @@ export async function drawCertificate(
   return sheet.finish();
 }
 
+/** The size of the picture, in points. */
+const PICTURE = [480, 360] as const;
+
+/** Draws a small picture of the certificate, as SVG: the name, what was earned, since when, and the number. */
+export function drawPicture(typeface: Typeface, certificate: Certificate): string {
+  const sheet = openPicture(typeface, PICTURE);
+  drawPictureOn(sheet, certificate);
+  return sheet.finish();
+}
+
 interface Block {
   /** The block's height above its first baseline, and below its last baseline. */
   above: number;
@@ -62,17 +73,70 @@ interface Block {
   draw(baseline: number): void;
 }
 
-function drawOn(sheet: Sheet, certificate: Certificate): void {
+function drawOn(sheet: Drawing, certificate: Certificate): void {
+  const { name, citation, programme, distinction, since, number, colours } = certificate;
+  const { unit, middle, inside, lines, one, titled, ornament } = begin(sheet, certificate, 70);
+  /** Returns the texts as blocks. `points` is the unit of their font sizes. */
+  const blocks = (points: number): Block[] => {
+    const fit = fitName(sheet, name, inside, 56 * points);
+    const body: TextLook = { style: 'regular', size: 15.5 * points };
+    const cited = wrap(sheet, citation, Math.min(inside, 560 * unit), body).length;
+    const widthOf = (text: string) => sheet.widthOf(text, body);
+    return [
+      titled(certificate.society, capitals(27 * points, 1.6 * points), 'H1'),
+      one('This is to certify that', { ...body, style: 'italic', color: SOFT_INK }),
+      lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
+      ornament,
+      lines(breakEvenly(citation.split(' '), cited, widthOf), body.size * 1.3, body),
+      titled(programme, capitals(22 * points, 1.1 * points)),
+      ...(distinction === null
+        ? []
+        : [one(distinction, { style: 'italic', size: 20 * points, color: shade(colours.red, 0.9) })]),
+      one(`Admitted ${since}  ·  Member No. ${number}`, { style: 'regular', size: 13 * points, color: INK }),
+    ];
+  };
+  fill(blocks, (58 + 70 + 18) * unit, 460 * unit, unit);
+  drawFoot(sheet, unit, middle, certificate);
+}
+
+function drawPictureOn(sheet: Drawing, certificate: Certificate): void {
+  const { name, programme, distinction, since, number, colours } = certificate;
+  const { unit, inside, lines, one, titled, ornament } = begin(sheet, certificate, 84);
+  const blocks = (points: number): Block[] => {
+    const fit = fitName(sheet, name, inside, 98 * points);
+    return [
+      titled(certificate.society, capitals(32 * points, 1.6 * points)),
+      lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
+      ornament,
+      titled(programme, capitals(34 * points, 1.4 * points)),
+      ...(distinction === null
+        ? []
+        : [one(distinction, { style: 'italic', size: 30 * points, color: shade(colours.red, 0.9) })]),
+      one(`Admitted ${since}`, { style: 'regular', size: 26 * points }),
+      one(`Member No. ${number}`, { style: 'regular', size: 26 * points }),
+    ];
+  };
+  fill(blocks, (58 + 84 + 18) * unit, 564 * unit, unit);
+}
+
+const capitals = (size: number, spacing: number): TextLook => ({
+  style: 'regular',
+  size,
+  spacing,
+  smallCaps: true,
+});
+
+/** Draws the frame and the crest. Returns what makes blocks of text. Lengths are in units of which a sheet is 612 high. */
+function begin(sheet: Drawing, { colours }: Certificate, crestTall: number) {
   const { width, height } = sheet;
-  const { society, name, citation, programme, distinction, since, number, colours } = certificate;
   const unit = height / paperSizes.letter[0];
   const middle = width / 2;
   const inside = width - 2 * (FRAME + 40) * unit;
 
   sheet.asDecoration(() => {
-    sheet.pdf.rect(0, 0, width, height).fill(PAPER_WHITE);
+    sheet.pen.rect(0, 0, width, height).fill(PAPER_WHITE);
     drawFrame(sheet, unit, colours.gold);
-    const tall = 70 * unit;
+    const tall = crestTall * unit;
     sheet.crest(middle - (tall * 40) / 48 / 2, 58 * unit, tall, colours);
   });
 
@@ -89,35 +153,19 @@ function drawOn(sheet: Sheet, certificate: Certificate): void {
     const fit = fitTitle(sheet, text, inside, look);
     return lines(fit.lines, fit.look.size * 1.15, fit.look, type);
   };
-
-  /** Returns the texts as blocks. `points` is the unit of their font sizes. */
-  const blocks = (points: number): Block[] => {
-    const fit = fitName(sheet, name, inside, 56 * points);
-    const body: TextLook = { style: 'regular', size: 15.5 * points };
-    const cited = wrap(sheet, citation, Math.min(inside, 560 * unit), body).length;
-    const widthOf = (text: string) => sheet.widthOf(text, body);
-    return [
-      titled(society, { style: 'regular', size: 27 * points, spacing: 1.6 * points, smallCaps: true }, 'H1'),
-      one('This is to certify that', { ...body, style: 'italic', color: SOFT_INK }),
-      lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
-      {
-        above: 0,
-        below: 6 * unit,
-        draw: (y) => sheet.asDecoration(() => drawOrnament(sheet, middle, y, unit, colours.gold)),
-      },
-      lines(breakEvenly(citation.split(' '), cited, widthOf), body.size * 1.3, body),
-      titled(programme, { style: 'regular', size: 22 * points, spacing: 1.1 * points, smallCaps: true }),
-      ...(distinction === null
-        ? []
-        : [one(distinction, { style: 'italic', size: 20 * points, color: shade(colours.red, 0.9) })]),
-      one(`Admitted ${since}  ·  Member No. ${number}`, { style: 'regular', size: 13 * points, color: INK }),
-    ];
+  const ornament: Block = {
+    above: 0,
+    below: 6 * unit,
+    draw: (y) => sheet.asDecoration(() => drawOrnament(sheet, middle, y, unit, colours.gold)),
   };
-  const [top, bottom] = [(58 + 70 + 18) * unit, 460 * unit];
+  return { unit, middle, inside, lines, one, titled, ornament };
+}
+
+/** Draws blocks between the heights `top` and `bottom`, with the largest font sizes for which there is room. */
+function fill(blocks: (points: number) => Block[], top: number, bottom: number, unit: number): void {
   const tried = SCALES.map((scale) => blocks(scale * unit));
   const words = tried.find((some) => gapOf(some, top, bottom) >= LEAST_GAP * unit) ?? tried.at(-1)!;
   spread(words, top, bottom, 25 * unit);
-  drawFoot(sheet, unit, certificate);
 }
 
 /** Font sizes of all texts, tried in this order until the gaps between them are at least `LEAST_GAP` points. */
@@ -142,10 +190,10 @@ function spread(blocks: readonly Block[], top: number, bottom: number, most: num
 }
 
 /** Draws a frame of two golden lines. The inner line has notched corners. */
-function drawFrame({ pdf, width, height }: Sheet, unit: number, gold: string): void {
+function drawFrame({ pen, width, height }: Drawing, unit: number, gold: string): void {
   const line = shade(gold, 0.82);
   const outer = FRAME * unit;
-  pdf
+  pen
     .lineWidth(2 * unit)
     .rect(outer, outer, width - 2 * outer, height - 2 * outer)
     .stroke(line);
@@ -166,33 +214,38 @@ function drawFrame({ pdf, width, height }: Sheet, unit: number, gold: string): v
     [left, top + notch],
     [left + notch, top + notch],
   ];
-  pdf
+  pen
     .lineWidth(0.7 * unit)
     .polygon(...corners)
     .stroke(line);
 }
 
-function drawOrnament({ pdf }: Sheet, x: number, y: number, unit: number, gold: string): void {
+function drawOrnament({ pen }: Drawing, x: number, y: number, unit: number, gold: string): void {
   const line = shade(gold, 0.82);
   const [reach, half] = [120 * unit, 3.2 * unit];
   for (const side of [-1, 1])
-    pdf
+    pen
       .lineWidth(0.7 * unit)
       .moveTo(x + side * 9 * unit, y)
       .lineTo(x + side * reach, y)
       .stroke(line);
-  pdf.polygon([x - half, y], [x, y - half], [x + half, y], [x, y + half]).fill(line);
+  pen.polygon([x - half, y], [x, y - half], [x + half, y], [x, y + half]).fill(line);
 }
 
 /** Draws the signatures on the left and right, and the QR code between them. */
-function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certificate): void {
-  const { width, pdf } = sheet;
+function drawFoot(
+  sheet: Drawing,
+  unit: number,
+  middle: number,
+  { signatures, verifyUrl }: Certificate,
+): void {
+  const { width, pen } = sheet;
   const ruled = 190 * unit;
   const y = 524 * unit;
   signatures.forEach(({ title, name }, index) => {
     const x = width * (index === 0 ? 0.235 : 0.765);
     sheet.asDecoration(() => {
-      pdf
+      pen
         .lineWidth(0.6 * unit)
         .moveTo(x - ruled / 2, y)
         .lineTo(x + ruled / 2, y)
@@ -208,18 +261,18 @@ function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certifi
   const side = 56 * unit;
   const top = 482 * unit;
   sheet.asPicture(`QR code of ${verifyUrl}`, () => {
-    drawQrCode(sheet, verifyUrl, width / 2 - side / 2, top, side);
+    drawQrCode(sheet, verifyUrl, middle - side / 2, top, side);
   });
   const address = verifyUrl.replace(/^https?:\/\//, '');
   const small: TextLook = { style: 'regular', size: 8.5 * unit, color: SOFT_INK };
   sheet.asText(() => {
     const room = width * 0.53 - ruled - 12 * unit;
-    sheet.centred(address, width / 2, top + side + 13 * unit, fitted(sheet, address, room, small));
+    sheet.centred(address, middle, top + side + 13 * unit, fitted(sheet, address, room, small));
   });
 }
 
 /** Draws the dark modules of a QR code as one path, with a rectangle for each run of modules in a row. */
-function drawQrCode({ pdf }: Sheet, text: string, left: number, top: number, side: number): void {
+function drawQrCode({ pen }: Drawing, text: string, left: number, top: number, side: number): void {
   const code = generate(text, { minCorrectionLevel: correction.M });
   const module = side / code.size;
   for (let y = 0; y < code.size; y++)
@@ -227,8 +280,8 @@ function drawQrCode({ pdf }: Sheet, text: string, left: number, top: number, sid
       if (!code.get(x, y)) continue;
       let end = x + 1;
       while (end < code.size && code.get(end, y)) end++;
-      pdf.rect(left + x * module, top + y * module, (end - x) * module, module);
+      pen.rect(left + x * module, top + y * module, (end - x) * module, module);
       x = end;
     }
-  pdf.fill(INK);
+  pen.fill(INK);
 }

@@ -65,7 +65,7 @@ function write(sheet: Sheet, written: PressRelease, size: number, isDrawn: boole
     sheet.asDecoration(() => {
       sheet.crest(MARGIN, MARGIN - 8, 34, colours);
       const rule = MARGIN + 38;
-      sheet.pdf
+      sheet.pen
         .lineWidth(0.7)
         .moveTo(MARGIN, rule)
         .lineTo(sheet.width - MARGIN, rule)

@@ -1,4 +1,4 @@
-import { fitted, type Sheet, type Style, type TextLook } from './sheet.ts';
+import { type Drawing, fitted, type Style, type TextLook } from './sheet.ts';
 
 const STYLE: Style = 'regular';
 /**
@@ -20,7 +20,7 @@ export interface FittedName {
  * two or three lines of similar width. A single long word becomes as small as necessary.
  */
 export function fitName(
-  sheet: Pick<Sheet, 'widthOf'>,
+  sheet: Pick<Drawing, 'widthOf'>,
   name: string,
   width: number,
   largest: number,
@@ -50,7 +50,7 @@ const TITLE_MOST = 0.85;
  * lines of similar width.
  */
 export function fitTitle(
-  sheet: Pick<Sheet, 'widthOf'>,
+  sheet: Pick<Drawing, 'widthOf'>,
   title: string,
   width: number,
   look: TextLook,

@@ -54,7 +54,7 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join and counts the request against the limit for papers. Throws a {@link Refusal}:
+ * Reads the member of a join and counts the request against the limit for papers, as a paper or as a picture. Throws a {@link Refusal}:
  * - 404: there is no such join, or the browser does not hold it.
  * - 403: the browser is not shown who the joiner is.
  * - 429: the limit is exceeded.
@@ -63,13 +63,13 @@ interface MemberRow {
 export async function readMember(
   deps: Deps,
   uuid: string,
-  { holding }: { holding: Holding },
+  { holding, counted = 'papers' }: { holding: Holding; counted?: 'papers' | 'picture' },
 ): Promise<Member> {
   const limit = deps.config.limits?.papersPerSession;
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   if (!seesJoiner(holding, standing)) throw new Refusal(403, PROVE_FIRST);
   const { rows } = await sql<MemberRow>`
-    with ${countingWithin('papers', uuid, limit)}
+    with ${countingWithin(counted, uuid, limit)}
     select is_within, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
       ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
       bought.programme, succeeded_at,

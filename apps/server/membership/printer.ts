@@ -5,7 +5,7 @@ import type { Answer, Job, Result } from './printerThread.ts';
 
 /** Makes papers on a worker thread. On the main thread each paper would block all joiners' calls for about 100 ms. */
 export interface Printer {
-  /** Returns the result of a job: a PDF's bytes, or, for the kind `missing`, the characters that the typeface lacks. */
+  /** Returns the result of a job: a PDF's bytes, an SVG, or, for the kind `missing`, the characters that the typeface lacks. */
   print<Kind extends keyof Result>(job: Extract<Job, { kind: Kind }>): Promise<Result[Kind]>;
 }
 

@@ -1,17 +1,20 @@
 import { parentPort } from 'node:worker_threads';
 import type { Paper } from '#core/paper.ts';
-import { type Certificate, drawCertificate } from './drawCertificate.ts';
+import { type Certificate, drawCertificate, drawPicture } from './drawCertificate.ts';
 import { drawPressRelease } from './drawPressRelease.ts';
 import type { PressRelease } from './pressRelease.ts';
 import { openTypeface } from './typeface.ts';
 
 export type Job =
   | { kind: 'certificate'; certificate: Certificate; paper: Paper }
+  | { kind: 'picture'; certificate: Certificate }
   | { kind: 'pressRelease'; release: PressRelease; paper: Paper }
   | { kind: 'missing'; text: string };
 
 export interface Result {
   certificate: Uint8Array;
+  /** SVG. */
+  picture: string;
   pressRelease: Uint8Array;
   missing: string[];
 }
@@ -33,6 +36,8 @@ async function perform(job: Job): Promise<Result[keyof Result]> {
   switch (job.kind) {
     case 'certificate':
       return drawCertificate(typeface, job.certificate, job.paper);
+    case 'picture':
+      return drawPicture(typeface, job.certificate);
     case 'pressRelease':
       return drawPressRelease(typeface, job.release, job.paper);
     case 'missing':

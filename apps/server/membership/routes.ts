@@ -29,37 +29,60 @@ export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, deps, 'verifyNumber', async ({ params: { number }, request }) => ({
     data: await verifyNumber(deps, { typed: number, address: request.ip }),
   }));
-  download('certificate', 'Certificate', (member, paper) =>
-    deps.printer.print({ kind: 'certificate', certificate: certificateOf(deps, member), paper }),
-  );
-  download('pressRelease', 'Press release', async (member, paper) => {
+  download('certificate', async (member, paper) => ({
+    ...pdf(member, 'Certificate'),
+    body: await deps.printer.print({ kind: 'certificate', certificate: certificateOf(deps, member), paper }),
+  }));
+  download('pressRelease', async (member, paper) => {
     const given = [member.school, member.city, member.state].filter((text) => text !== null);
     const missing = new Set(await unprintable(deps, given.join(' ')));
     const isPrintable = (text: string) => ![...text].some((character) => missing.has(character));
     const release = pressReleaseOf(deps, member, isPrintable);
-    return deps.printer.print({ kind: 'pressRelease', release, paper });
+    return {
+      ...pdf(member, 'Press release'),
+      body: await deps.printer.print({ kind: 'pressRelease', release, paper }),
+    };
   });
+  download('certificatePicture', async (member) => ({
+    type: 'image/svg+xml',
+    disposition: 'inline',
+    body: await deps.printer.print({ kind: 'picture', certificate: certificateOf(deps, member) }),
+  }));
 
-  /** Registers the route of a PDF download, with its path from the contract. Refusals are answered like those of API calls. */
+  /** Registers the route of a download, with its path from the contract. Refusals are answered like those of API calls. */
   function download(
     name: DownloadName,
-    title: string,
-    print: (member: Member, paper: Member['paper']) => Promise<Uint8Array>,
+    print: (member: Member, paper: Member['paper']) => Promise<Printed>,
   ): void {
     app.get(
       downloads[name].replace('{uuid}', ':uuid'),
       { schema: { operationId: name, params, querystring } },
       async (request: Asked, reply: FastifyReply) => {
         const { uuid } = request.params;
-        const member = await readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
+        // The welcome page loads the picture each time, which must not use up what the papers may be printed.
+        const counted = name === 'certificatePicture' ? 'picture' : 'papers';
+        const member = await readMember(deps, uuid, {
+          holding: deps.browser.holdingOf(request, uuid),
+          counted,
+        });
         const problem = await paperProblem(deps, member);
         if (problem !== null) throw new Refusal(409, problem);
-        const bytes = await print(member, request.query.paper ?? member.paper);
+        const { type, disposition, body } = await print(member, request.query.paper ?? member.paper);
         return reply
-          .type('application/pdf')
-          .header('content-disposition', contentDisposition(`${title} - ${member.name}.pdf`))
-          .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+          .type(type)
+          .header('content-disposition', disposition)
+          .send(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength));
       },
     );
   }
+}
+
+interface Printed {
+  type: string;
+  disposition: string;
+  body: string | Uint8Array;
+}
+
+function pdf({ name }: Member, title: string): Omit<Printed, 'body'> {
+  return { type: 'application/pdf', disposition: contentDisposition(`${title} - ${name}.pdf`) };
 }

@@ -25,9 +25,20 @@ export interface TextLook {
   smallCaps?: boolean;
 }
 
-/** A page that is being drawn. Lengths are in points; `x` and `y` are measured from the top left corner. */
-export interface Sheet {
-  pdf: PDFKit.PDFDocument;
+/** What draws lines and shapes: the part of pdfkit that a picture has, too. */
+export interface Pen {
+  lineWidth(width: number): Pen;
+  rect(x: number, y: number, width: number, height: number): Pen;
+  polygon(...corners: number[][]): Pen;
+  moveTo(x: number, y: number): Pen;
+  lineTo(x: number, y: number): Pen;
+  stroke(color: string): Pen;
+  fill(color: string): Pen;
+}
+
+/** A page or a picture that is being drawn. Lengths are in points; `x` and `y` are measured from the top left corner. */
+export interface Drawing {
+  pen: Pen;
   width: number;
   height: number;
   /** Returns the width of a line of text (points). */
@@ -41,6 +52,9 @@ export interface Sheet {
   /** Tags the output of `draw` as decoration, which screen readers skip. */
   asDecoration(draw: () => void): void;
   crest(x: number, y: number, height: number, colours: { gold: string; red: string }): void;
+}
+
+export interface Sheet extends Drawing {
   finish(): Promise<Buffer>;
 }
 
@@ -77,7 +91,7 @@ export function openSheet(
     return { lineBreak: false, characterSpacing: spacing, ...(smallCaps && { features: ['smcp' as const] }) };
   };
   const sheet: Sheet = {
-    pdf,
+    pen: pdf,
     width: size[0],
     height: size[1],
     widthOf: (text, look) => pdf.widthOfString(text, set(look)),
@@ -121,7 +135,7 @@ export function shade(colour: string, part: number): string {
 }
 
 /** Breaks a text between words into lines of at most `width` points. A word that is wider has a line of its own. */
-export function wrap(sheet: Sheet, text: string, width: number, look: TextLook): string[] {
+export function wrap(sheet: Pick<Drawing, 'widthOf'>, text: string, width: number, look: TextLook): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word;
@@ -132,7 +146,12 @@ export function wrap(sheet: Sheet, text: string, width: number, look: TextLook):
 }
 
 /** Returns the look with its size reduced so far that the line fits into `width`. */
-export function fitted(sheet: Pick<Sheet, 'widthOf'>, text: string, width: number, look: TextLook): TextLook {
+export function fitted(
+  sheet: Pick<Drawing, 'widthOf'>,
+  text: string,
+  width: number,
+  look: TextLook,
+): TextLook {
   const wide = sheet.widthOf(text, look);
   if (wide <= width) return look;
   const part = width / wide;

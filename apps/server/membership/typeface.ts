@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { fontFile, missingIn, openFont } from '../society/glyphs.ts';
+import type { Font } from 'fontkit';
+import { type FontStyle, fontFile, missingIn, openFont } from '../society/glyphs.ts';
 
 export interface Typeface {
   regular: Buffer;
   italic: Buffer;
   semibold: Buffer;
+  /** Returns a font, parsed. */
+  font(style: FontStyle): Font;
   /** Returns the letters of a text that the typeface lacks, or whose accents the typeface cannot position, each once. */
   missing(text: string): string[];
 }
@@ -26,6 +29,8 @@ async function open(): Promise<Typeface> {
     readFile(fontFile('italic')),
     readFile(fontFile('semibold')),
   ]);
-  const font = openFont(regular);
-  return { regular, italic, semibold, missing: (text) => missingIn(font, text) };
+  const files = { regular, italic, semibold };
+  const parsed: Partial<Record<FontStyle, Font>> = {};
+  const font = (style: FontStyle) => (parsed[style] ??= openFont(files[style]));
+  return { ...files, font, missing: (text) => missingIn(font('regular'), text) };
 }

@@ -58,9 +58,10 @@ const unproven: Record<string, Answered> = {
   getPressRelease: 'refused',
   correctEmail: 'refused',
   setVerification: 'refused',
-  'certificate.pdf': 'refused',
-  'pressRelease.pdf': 'refused',
-} satisfies Partial<Record<CallName | `${DownloadName}.pdf`, Answered>>;
+  'download certificate': 'refused',
+  'download pressRelease': 'refused',
+  'download certificatePicture': 'refused',
+} satisfies Partial<Record<CallName | `download ${DownloadName}`, Answered>>;
 
 const signed = (contactId: string) =>
   deps.links.sign({ kind: 'checkout', contactId, parameters: {} }, new Date(Date.now() + 86_400_000));

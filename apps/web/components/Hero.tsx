@@ -2,19 +2,21 @@ import type { ReactNode } from 'react';
 import { Crest } from './Crest.tsx';
 import styles from './Hero.module.css';
 
-/** The crest above a screen's heading. `isLarge` makes the heading larger. */
+/** A screen's heading in the middle, below the crest. `isLarge` makes the heading larger. */
 export function Hero({
   isLarge = false,
+  hasCrest = true,
   className = '',
   children,
 }: {
   isLarge?: boolean;
+  hasCrest?: boolean;
   className?: string | undefined;
   children: ReactNode;
 }) {
   return (
     <header className={`${styles.hero} ${isLarge ? styles.large : ''} ${className}`}>
-      <Crest large />
+      {hasCrest && <Crest large />}
       {children}
     </header>
   );

@@ -548,6 +548,7 @@ test('papers and verification', async ({ page }) => {
   const path = await verifyPathOfMember(page);
   const screen = '9 Congratulations';
   await page.goto(WELCOME);
+  await page.getByText('More', { exact: true }).click();
   await page.getByText('Copy the press release as text').click();
   await expect(page.getByLabel('Text of the press release')).toBeVisible();
   const verifiable = page.getByRole('switch', { name: 'Let others verify my membership' });

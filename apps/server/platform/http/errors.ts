@@ -11,8 +11,9 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { codeOf, LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** Returns the sentence of the 404 that answers a malformed id in a path: the id of a contact, an order line or a session. */
+/** Returns the sentence of the 404 that answers a malformed id in a path: the id of a contact, an order line or a session; or a day. */
 function unknownOf(instancePath: string): string {
+  if (instancePath === '/day') return NOTHING_HERE;
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
 }

@@ -101,7 +101,7 @@ function pagePolicy(config: Config, page: Page | null, others: readonly string[]
     'object-src': ["'none'"],
     'frame-ancestors': ["'none'"],
     'form-action': ["'self'"],
-    'img-src': ["'self'", 'data:', ...pictures, ...others],
+    'img-src': ["'self'", 'data:', ...(config.apiUrl ? [config.apiUrl] : []), ...pictures, ...others],
     'style-src': ["'self'", ...(page ? [page.styleHash] : [])],
     'script-src': ["'self'", ...scripts],
     'frame-src': frames,

@@ -10,8 +10,11 @@ import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
 
-/** The form in which a member corrects the email to which letters go. It opens by a button. */
-export function CorrectEmail({ email }: { email: string }) {
+/**
+ * Says to which email the letters go, unless `isUnwritable` (then an alert says why none do), and has the form in which a member corrects
+ * it. The form opens by a button.
+ */
+export function CorrectEmail({ email, isUnwritable }: { email: string; isUnwritable: boolean }) {
   const { sendsLetters } = useSite();
   const { revalidate } = useRevalidator();
   const [isOpen, setOpen] = useState(false);
@@ -28,7 +31,7 @@ export function CorrectEmail({ email }: { email: string }) {
       await revalidate();
     });
   return (
-    <div className={styles.correct}>
+    <div>
       {saved !== null && (
         <Note isAnswer>
           From now on we write to <b>{saved}</b>.{sendsLetters && ' Your confirmation is on its way there.'}
@@ -57,16 +60,23 @@ export function CorrectEmail({ email }: { email: string }) {
           </Button>
         </Form>
       ) : (
-        <Button
-          variant="plain"
-          onClick={() => {
-            setTyped(email);
-            setSaved(null);
-            setOpen(true);
-          }}
-        >
-          Correct the email
-        </Button>
+        <div className={styles.goTo}>
+          {!isUnwritable && (
+            <p>
+              They go to <b>{email}</b>.
+            </p>
+          )}
+          <Button
+            variant="plain"
+            onClick={() => {
+              setTyped(email);
+              setSaved(null);
+              setOpen(true);
+            }}
+          >
+            Correct<span className="sr"> the email</span>
+          </Button>
+        </div>
       )}
     </div>
   );

@@ -1,7 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { downloadPath } from '#contract/calls.ts';
-import type { Data } from '#contract/schemas.ts';
 import { verifyPath } from '#core/memberNumber.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button, buttonClass } from '#ui/Button.tsx';
@@ -13,12 +12,21 @@ import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
+import type { Papers as Given } from './share.ts';
 import styles from './styles.module.css';
 
-type Given = NonNullable<Data<'getWelcome'>['papers']>;
-
-/** The certificate, the press release, and the switch that lets others verify the membership. */
-export function Papers({ papers: { number, isVerifiable, problem } }: { papers: Given }) {
+/**
+ * The certificate and the press release, and under More other paper sizes, the text, and the switch that lets others verify the
+ * membership.
+ */
+export function Papers({
+  papers: { number, problem },
+  ...verification
+}: {
+  papers: Given;
+  isVerifiable: boolean;
+  onVerifiable: (isVerifiable: boolean) => void;
+}) {
   const uuid = storedSession();
   if (!uuid) return null;
   const certificate = theSite().apiUrl + downloadPath('certificate', { uuid });
@@ -32,17 +40,20 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
       {problem ? (
         <Note>{problem}</Note>
       ) : (
-        <>
-          <div className={styles.downloads}>
-            <a className={buttonClass()} href={certificate} download>
-              <Icon name="file" size={18} />
-              Certificate (PDF)
-            </a>
-            <a className={buttonClass({ variant: 'second' })} href={release} download>
-              <Icon name="file" size={18} />
-              Press release (PDF)
-            </a>
-          </div>
+        <div className={styles.downloads}>
+          <a className={buttonClass()} href={certificate} download>
+            <Icon name="file" size={18} />
+            Certificate (PDF)
+          </a>
+          <a className={buttonClass({ variant: 'second' })} href={release} download>
+            <Icon name="file" size={18} />
+            Press release (PDF)
+          </a>
+        </div>
+      )}
+      <details className={styles.more}>
+        <summary>More</summary>
+        {!problem && (
           <p className={styles.small}>
             For another paper size: certificate on{' '}
             <a href={`${certificate}?paper=letter`} download>
@@ -54,10 +65,10 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
             </a>
             .
           </p>
-        </>
-      )}
-      <ReleaseText uuid={uuid} />
-      <Verification uuid={uuid} number={number} wasVerifiable={isVerifiable} />
+        )}
+        <ReleaseText uuid={uuid} />
+        <Verification uuid={uuid} number={number} {...verification} />
+      </details>
     </section>
   );
 }
@@ -110,21 +121,22 @@ function ReleaseText({ uuid }: { uuid: string }) {
 function Verification({
   uuid,
   number,
-  wasVerifiable,
+  isVerifiable,
+  onVerifiable,
 }: {
   uuid: string;
   number: string;
-  wasVerifiable: boolean;
+  isVerifiable: boolean;
+  onVerifiable: (isVerifiable: boolean) => void;
 }) {
-  const [isVerifiable, setVerifiable] = useState(wasVerifiable);
   const { busy, fault, attempt } = useAttempt('That could not be saved. Please try again.');
   const change = (isWanted: boolean) =>
     attempt('save', async () => {
-      setVerifiable(isWanted);
+      onVerifiable(isWanted);
       try {
         await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted }, quiet: true });
       } catch (error) {
-        setVerifiable(!isWanted);
+        onVerifiable(!isWanted);
         throw error;
       }
     });

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { ifOffered, type LoadFailure } from '#client/failures.ts';
+import { proofCalendarPath } from '#contract/calls.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
@@ -26,6 +27,7 @@ import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { AskRefund, type RefundRequest } from './AskRefund.tsx';
 import { CorrectEmail } from './CorrectEmail.tsx';
 import { Papers } from './Papers.tsx';
+import { Portrait } from './Portrait.tsx';
 import { emailsGoTo, endingOf, newMember, noteOfRefund, type Welcome } from './sentences.ts';
 import styles from './styles.module.css';
 
@@ -95,13 +97,20 @@ function Ended({
 }
 
 function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
-  const { society, congratulations } = useSite();
+  const { society, congratulations, apiUrl } = useSite();
   const { store } = congratulations;
+  const papers = welcome?.papers;
+  const certificate = papers?.certificate;
+  const [isVerifiable, setVerifiable] = useState(papers?.isVerifiable ?? false);
+  const email = welcome?.unwritable?.email ?? welcome?.email;
   return (
     <>
-      <Hero isLarge className={styles.hero}>
+      <Hero isLarge={!certificate} hasCrest={!certificate} className={styles.hero}>
         <PageHeading title="Congratulations" />
         <p className={styles.welcome}>Welcome to the society</p>
+        {papers && certificate && (
+          <Portrait certificate={certificate} papers={papers} isVerifiable={isVerifiable} />
+        )}
         {welcome && <Lead>{newMember(welcome, society.name)}</Lead>}
       </Hero>
       {failure && <LoadFailed failure={failure} />}
@@ -112,26 +121,28 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
           <Icon name="file" size={22} />
           <p>
             {welcome.rejection} One thing is still open:{' '}
-            <Link to={screens.uploadTranscript}>upload your transcript</Link>.
+            <Link to={screens.uploadTranscript}>upload your transcript</Link>
+            {welcome.proofDue && <span>{` by ${dayOf(welcome.proofDue, 'UTC')}`}</span>}.
+            {welcome.proofDue && (
+              <>
+                {' '}
+                <a href={apiUrl + proofCalendarPath(welcome.proofDue)}>Add to calendar</a>
+              </>
+            )}
           </p>
         </section>
       )}
-      {welcome?.papers && <Papers papers={welcome.papers} />}
+      {papers && <Papers papers={papers} isVerifiable={isVerifiable} onVerifiable={setVerifiable} />}
       {welcome?.toProve && <PapersToProve {...welcome.toProve} />}
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
-        <p className={styles.intro}>
-          <span>{(welcome && emailsGoTo(welcome)) ?? congratulations.lead}</span>
-          {welcome?.email && !welcome.unwritable && <span>{` They go to ${welcome.email}.`}</span>}
-        </p>
+        <p className={styles.intro}>{(welcome && emailsGoTo(welcome)) ?? congratulations.lead}</p>
         {welcome?.unwritable && (
           <Stack>
             <Unwritable {...welcome.unwritable} />
           </Stack>
         )}
-        {(welcome?.unwritable?.email ?? welcome?.email) && (
-          <CorrectEmail email={welcome?.unwritable?.email ?? welcome?.email ?? ''} />
-        )}
+        {email && <CorrectEmail email={email} isUnwritable={Boolean(welcome?.unwritable)} />}
         <ol className={styles.emails}>
           {congratulations.emails.map(({ title, text, when }) => (
             <li key={title}>
