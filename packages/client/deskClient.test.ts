@@ -36,7 +36,7 @@ test('a refusal has the server’s sentence and reference, and what is no answer
     [
       new Response('<html>', { status: 502 }),
       502,
-      'We cannot be reached just now. Please try again in a minute.',
+      'We cannot be reached right now. Please try again in a minute.',
     ],
     [json(200, {}), 200, undefined],
   ];

@@ -74,11 +74,11 @@ export function goodsWords(state: GoodsState, dayOf: (time: Date) => string): st
 export function goodsWordsForMember(state: GoodsState, dayOf: (time: Date) => string): string {
   switch (state.is) {
     case 'open':
-      return 'is yet to be sent';
+      return 'has not shipped yet';
     case 'held':
-      return 'waits for an answer of ours';
+      return 'is on hold until we write to you';
     case 'ended':
-      return 'is not sent';
+      return 'will not be shipped';
     case 'sent': {
       const { shippedAt, note } = state.shipment;
       return `was sent on ${dayOf(shippedAt)}${note ? ` (${note})` : ''}`;

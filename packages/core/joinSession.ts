@@ -52,7 +52,7 @@ export const sessionActions = Object.keys(allowed) as readonly SessionAction[];
 
 export const ALREADY_PAID = 'This membership has already been paid for.';
 export const PAYMENT_UNDER_WAY =
-  'A payment for this order is under way. Finish it, or wait a moment and try again.';
+  'A payment for this order is in progress. Finish it, or wait a moment and try again.';
 export const DETAILS_FIRST = 'Please submit your student details first.';
 export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
 export const PAYMENT_FIRST = 'Please complete your payment first.';

@@ -44,7 +44,7 @@ export const screenTitles: Record<ScreenName, string> = {
   initializeCheckout: 'Checkout',
   uploadResume: 'Upload Your Resume',
   uploadByLink: 'Upload Transcript',
-  pass: 'Your join',
+  pass: 'Your registration',
   verify: 'Verify a Membership',
   stopReminders: 'Reminders',
   pay: 'Pay for a Membership',

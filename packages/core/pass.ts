@@ -8,26 +8,26 @@ export const CODE_MINUTES = 15;
  */
 export const MOST_TRIES = 5;
 
-export const CODE_WRONG = 'That is not the code that we mailed last, or it is too old.';
+export const CODE_WRONG = 'That is not the latest code we emailed, or it has expired.';
 export const CODE_FIRST = 'Please ask for a code in this browser first. It comes by email.';
-export const NAME_WRONG = 'That is not the last name and ZIP code that were given for this join.';
-export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP code do not help any more.';
-export const TRIES_USED_UP = 'Too many tries. Please ask for a new code by email.';
+export const NAME_WRONG = 'That is not the last name and ZIP code on file.';
+export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP code no longer work.';
+export const TRIES_USED_UP = 'Too many attempts. Please ask for a new code by email.';
 export const TOO_MANY_CODES =
-  'We have mailed as many codes for this join as we do in a day. Please look for the last one, or contact us.';
+  'We have emailed as many codes as we send in a day. Please look for the latest one, or contact us.';
 /**
  * The answer to everybody who asks for links. It is the same for every email, so that it does not reveal which emails have a
  * join.
  */
 export const LINKS_SENT =
-  'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
+  'If we have a registration with this email, its link is on the way. It can take a few minutes; please check your spam folder, too.';
 
 /** Shown in a browser that knows a join but may not continue it, since the join was paid or opened by its link in another one. */
 export const OPENED_ELSEWHERE =
-  'This join goes on in another browser. To go on here, please open the link in your email here, or contact us.';
+  'Your registration continues in another browser. To continue here, please open the link from your email here, or contact us.';
 
 /** Refuses to a browser with a join by a checkout link what only the student may see and do. */
-export const PROVE_FIRST = 'Please prove first that you are the student whom this checkout is for.';
+export const PROVE_FIRST = 'Please prove first that you are the student this checkout is for.';
 
 /** Reduces a text to lower-case letters (without accents) and digits, because people spell the same name differently. */
 const plain = (text: string) =>

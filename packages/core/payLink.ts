@@ -5,17 +5,16 @@ import { INVALID_EMAIL } from './studentDetails.ts';
 export const PAY_LINK_DAYS = 7;
 
 /** Said of a pay link that is unknown, expired or ended. */
-export const PAY_LINK_OVER =
-  'This link to pay has ended. Please ask the person who sent it to you for a new one.';
+export const PAY_LINK_OVER = 'This payment link has ended. Please ask the person who sent it for a new one.';
 /** Said to a payer whose order cannot be paid: it is being changed, or its joiner has become a member by another join. */
 export const NOT_PAYABLE =
   'This membership cannot be paid for at the moment, and nothing was charged. Please ask the person who sent you this link.';
 /** Said to a payer while somebody else pays the same order. */
 export const PAID_ELSEWHERE =
-  'Somebody is paying for this membership right now. Please wait a moment and try again: it is never charged twice.';
+  'Someone is paying for this membership right now. Please wait a moment and try again: it is never charged twice.';
 /** Said to a joiner while somebody pays by their link. */
 export const BEING_PAID =
-  'Somebody is paying for your membership right now. This page goes on by itself when they have finished.';
+  'Someone is paying for your membership right now. This page will continue when they are done.';
 
 /** Who pays by a pay link, as they typed it. */
 export interface Payer {

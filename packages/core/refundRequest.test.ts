@@ -51,7 +51,7 @@ test('what is kept are the lines that do not come back, and the rest of those th
 test('whoever changes their mind is told what comes back, and what does not', () => {
   assert.equal(
     changeOfMind({ askDays: 30, gives: ['membership', 'upgrade', 'items'] }),
-    'If you change your mind, you can ask for your money back for 30 days: the membership, the upgrade, and items that were not sent yet. Not given back: donations.',
+    'If you change your mind, you can ask for a refund within 30 days: the membership, the upgrade, and items that have not shipped yet. Not refunded: donations.',
   );
   assert.equal(changeOfMind({ askDays: 0, gives: ['membership'] }), '');
 });

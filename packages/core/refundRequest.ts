@@ -9,7 +9,7 @@ const partWords: Record<RefundPart, string> = {
   membership: 'the membership',
   upgrade: 'the upgrade',
   donations: 'donations',
-  items: 'items that were not sent yet',
+  items: 'items that have not shipped yet',
 };
 
 /** Says what comes back when somebody simply changes their mind. `askDays`: for how many days it can be asked; 0: never. */
@@ -18,7 +18,7 @@ export function changeOfMind({ askDays, gives }: { askDays: number; gives: reado
     new Intl.ListFormat('en').format(parts.map((part) => partWords[part]));
   const kept = refundParts.filter((part) => !gives.includes(part));
   if (askDays === 0) return '';
-  return `If you change your mind, you can ask for your money back for ${askDays} days: ${list(gives)}.${kept.length > 0 ? ` Not given back: ${list(kept)}.` : ''}`;
+  return `If you change your mind, you can ask for a refund within ${askDays} days: ${list(gives)}.${kept.length > 0 ? ` Not refunded: ${list(kept)}.` : ''}`;
 }
 
 /** Returns what a request asks for, by the society's terms: which parts, and without what was sent by post. */
@@ -96,10 +96,10 @@ export function keptLines(
 }
 
 export const NOT_OFFERED = {
-  over: 'The time to ask for your money back here is over. Please write to us.',
-  nothing: 'There is nothing to give back.',
-  disputed: 'Your bank already has a dispute about this payment, so it decides.',
-  asked: 'You have asked for your money back already.',
-  declined: 'We have answered your request already. Please write to us if something is not right.',
-  elsewhere: 'For your safety, money can be asked back only by whoever has proven to be the member.',
+  over: 'The time to ask for a refund here has passed. Please write to us.',
+  nothing: 'There is nothing to refund.',
+  disputed: 'Your bank is already handling a dispute about this payment, so the decision is theirs.',
+  asked: 'You have already asked for a refund.',
+  declined: 'We have already answered your request. Please write to us if something is not right.',
+  elsewhere: 'For your safety, only the member can ask for a refund. If that is you, please prove it first.',
 } as const;

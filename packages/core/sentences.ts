@@ -31,10 +31,10 @@ export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code ha
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
 /** Said while it is not known whether a payment has succeeded. */
 export const OUTCOME_UNKNOWN =
-  'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
+  'We do not know yet whether your payment went through. You will not be charged twice: if it did, Checkout will say so.';
 /** Said while the bank decides about a payment for longer than the page asks. */
 export const BANK_DECIDES =
-  'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
+  'Your bank is still deciding on this payment. You will not be charged twice: try again in a minute to see the result.';
 /** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 /** Read by joiners outside the United States before they save their details, and by all above the card form. */
@@ -61,7 +61,7 @@ export function toastFor(status: number, message?: string): ToastText {
 }
 
 /** Shown when no answer came in time. */
-export const NO_ANSWER = 'No answer came. Please check your connection, and try again.';
+export const NO_ANSWER = 'We got no answer. Please check your connection, and try again.';
 /** Shown when the link in a letter or a code could not be looked up. */
 export const LINK_NOT_OPENED = 'We could not open your link. Please try again.';
 
@@ -73,10 +73,11 @@ export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed t
  * more than that the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
-  if (status === 413) return 'This is more than our server takes. Please send less, or email it to us.';
+  if (status === 413)
+    return 'This is larger than our server accepts. Please send something smaller, or email it to us.';
   if (status === 502 || status === 503 || status === 504)
-    return 'We cannot be reached just now. Please try again in a minute.';
+    return 'We cannot be reached right now. Please try again in a minute.';
   if (status < 400)
-    return 'Something else answered in our place. Please check that you are online, and that your network does not want you to sign in first.';
+    return 'Something else answered instead of our server. Please check that you are online, and whether your network asks you to sign in first.';
   return undefined;
 }

@@ -79,7 +79,7 @@ test('the most that a file may have is never told as more than it is', () => {
     [1_048_576, '1 MB'],
     [1_048_575, '1023 KB'],
   ] as const)
-    assert.equal(fileTooLarge(bytes), `This file is too large. The most is ${most}.`);
+    assert.equal(fileTooLarge(bytes), `This file is too large. The limit is ${most}.`);
 });
 
 test('a file that is refused on its way is told with its size and what to do', () => {

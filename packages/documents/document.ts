@@ -15,7 +15,7 @@ export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
 export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
-export const DOCUMENT_UNREADABLE = 'This file could not be read any more. Please choose it again.';
+export const DOCUMENT_UNREADABLE = 'This file can no longer be read. Please choose it again.';
 export const NOT_A_FILE =
   'What you dropped is not a file. Please save it on this device first, then choose it or drop it here.';
 /** How many minutes a QR code for uploading by phone stays valid. */
@@ -30,7 +30,7 @@ export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 export const rejectionReasons = {
   unreadable: 'We could not read your transcript. Please upload a sharper photo, or a PDF.',
   'not-a-transcript':
-    'What you uploaded is neither a transcript nor test scores. Please upload one of these.',
+    'What you uploaded is neither a transcript nor test scores. Please upload one of those.',
   'name-differs':
     'The name on your transcript is not the one you gave us. Please upload one in your name, or write to us.',
   incomplete: 'Some pages of your transcript are missing. Please upload all of it in one file.',
@@ -40,14 +40,14 @@ export const rejectionReasons = {
 } as const;
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
-  'We could not confirm that you are eligible, so your membership fee goes back to you. Please write to us if you think that this is a mistake.';
+  'We could not confirm that you are eligible, so we are refunding your membership fee. Please write to us if you think this is a mistake.';
 /** The sentence for a final rejection without a refund of the membership, for example after a lost dispute. */
 export const REJECTED_WITHOUT_REFUND =
-  'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
+  'We could not confirm that you are eligible. Please write to us about your membership, or if you think this is a mistake.';
 
 /** The sentence for a transcript that arrives when its membership has ended without a final rejection. */
 export const TRANSCRIPT_NOT_NEEDED =
-  'This membership has ended, so no transcript is needed any more. Please write to us if you think that this is a mistake.';
+  'This membership has ended, so a transcript is no longer needed. Please write to us if you think this is a mistake.';
 
 /** Returns the sentence for the applicant about a final rejection. */
 export function finalRejection({ isReturned }: { isReturned: boolean }): string {
@@ -109,7 +109,7 @@ export function fileTooLarge(maxBytes: number): string {
     maxBytes < 1024 * 1024
       ? `${Math.floor(maxBytes / 1024)} KB`
       : `${Math.floor(maxBytes / (1024 * 1024))} MB`;
-  return `This file is too large. The most is ${most}.`;
+  return `This file is too large. The limit is ${most}.`;
 }
 
 /** A file with fewer bytes is hardly refused for its size, so no sentence says so. */

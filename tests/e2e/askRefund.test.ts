@@ -8,7 +8,7 @@ test('a member sees what would come back, asks once more, and finds the request 
   await paidJoin(page);
   await page.goto('/registration/congratulations');
   await button(page, 'Ask for a refund').click();
-  const section = page.getByRole('region', { name: 'Your money back' });
+  const section = page.getByRole('region', { name: 'Changed your mind?' });
   await expect(section.getByText('Comes back: Membership')).toBeVisible();
   await expect(section.getByText(/With the refund ends: Membership/)).toBeVisible();
   await expectAccessible(page);

@@ -63,11 +63,11 @@ test('a transcript is photographed with a phone that has read the code, and the 
   await expect(choose(handset)).not.toHaveAttribute('capture');
   await expect(choose(handset)).toHaveAttribute('accept', /image\/jpeg/);
   await choose(handset).setInputFiles(photo);
-  await expect(handset.getByText('It has arrived.')).toBeVisible();
+  await expect(handset.getByText('We have it.')).toBeVisible();
   await expect(uploaded(handset)).toContainText('IMG_0042.jpg');
 
   await expect(uploaded(page)).toContainText('IMG_0042.jpg');
-  await expect(page.getByText('IMG_0042.jpg has arrived from your phone.')).toBeVisible();
+  await expect(page.getByText('IMG_0042.jpg arrived from your phone.')).toBeVisible();
   await expect(qr(page)).toBeHidden();
   // The link opens the upload page alone: the phone has no session for the join's other screens.
   expect(await handset.evaluate(() => localStorage.length)).toBe(0);
@@ -102,7 +102,7 @@ test('a file of this computer is listed once, although a poll has seen it before
     return (await (await polled).json()).data.documents.length;
   };
   await expect.poll(seen).toBe(1);
-  await expect(page.getByText('has arrived from your phone')).toHaveCount(0);
+  await expect(page.getByText('arrived from your phone')).toHaveCount(0);
   answer();
   await expect(uploaded(page)).toHaveText(/mine\.pdf/);
   await seen();
@@ -217,7 +217,7 @@ test('a code that cannot be made says so, and can be asked for again', async ({ 
   await routeOnce(page, '**/upload-link', (route) => route.abort());
   await page.goto(UPLOAD);
   await button(page, 'Show the code').click();
-  await expect(page.getByRole('alert')).toHaveText('We could not make a code just now. Please try again.');
+  await expect(page.getByRole('alert')).toHaveText('We could not create a code. Please try again.');
   await button(page, 'Show the code').click();
   await expect(qr(page)).toBeVisible();
 });
@@ -247,7 +247,7 @@ test('axe finds nothing on the code, and on the phone: empty, sending, arrived',
   await expectAccessible(handset);
   await expectNoSidewaysScroll(handset);
   go();
-  await expect(handset.getByText('It has arrived.')).toBeVisible();
+  await expect(handset.getByText('We have it.')).toBeVisible();
   await expectAccessible(handset);
   await expectNoSidewaysScroll(handset);
   await pocket.close();

@@ -26,7 +26,7 @@ const emailOf = async (uuid: string) =>
 async function expectDead(page: Page, link: string, sentence: string): Promise<void> {
   await page.goto('/');
   await page.goto(link);
-  await expect(heading(page, 'Your join')).toBeVisible();
+  await expect(heading(page, 'Your registration')).toBeVisible();
   await expect(page.getByRole('alert')).toContainText(sentence);
   await expect(button(page, 'Send me my link')).toBeVisible();
   await expect(button(page, 'Email me a code')).toHaveCount(0);

@@ -66,7 +66,7 @@ test('whose membership has ended reads that no transcript is needed, and is offe
   await expect(alert(page).filter({ hasText: TRANSCRIPT_NOT_NEEDED })).toBeVisible();
   await expect(choose(page)).toHaveCount(0);
   await expect(button(page, 'Show the code')).toHaveCount(0);
-  await expect(page.getByText(/One last step|Not at hand/)).toHaveCount(0);
+  await expect(page.getByText(/One last step|have it with you/)).toHaveCount(0);
 });
 
 test('of two files dropped at once only the first is sent, and a sentence says so', async ({ page }) => {
@@ -203,7 +203,7 @@ test('a file that is gone since it was chosen is to be chosen again, and is not 
   await expect(alert(page)).toContainText('Failed to upload file.');
   rmSync(photo);
   await button(page, 'Try again').click();
-  await expect(alert(page)).toContainText('This file could not be read any more. Please choose it again.');
+  await expect(alert(page)).toContainText('This file can no longer be read. Please choose it again.');
   await expect(button(page, 'Try again')).toHaveCount(0);
   writeFileSync(photo, pdf());
   const chooser = page.waitForEvent('filechooser');
@@ -237,7 +237,7 @@ test('a file of more than the server takes is refused before it is sent', async 
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
   await openUpload(page);
   await choose(page).setInputFiles(file('large.pdf', pdf({ size: 1_000_001 })));
-  await expect(alert(page)).toContainText('This file is too large. The most is 976 KB.');
+  await expect(alert(page)).toContainText('This file is too large. The limit is 976 KB.');
   expect(sent).toEqual([]);
   await choose(page).setInputFiles(file('fits.pdf', pdf({ size: 900_000 })));
   await expect(uploaded(page)).toHaveCount(1);

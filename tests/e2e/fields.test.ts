@@ -52,7 +52,7 @@ test('the rules of student details: each under its field, in a summary that take
   }
   await expect(button(page, 'Save')).toBeDisabled();
   await expect(button(page, 'Save')).toHaveAccessibleDescription(
-    '11 answers are missing or not right yet: they are marked above, and listed at the top.',
+    '11 answers are missing or need a correction. They are marked above and listed at the top.',
   );
   await summary.getByRole('link', { name: 'City is required.' }).click();
   await expect(page.getByLabel('City')).toBeFocused();

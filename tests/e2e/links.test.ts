@@ -37,7 +37,7 @@ test('an invitation that the server cannot look up now is tried again by itself,
   await page.goto('/registration/101/init');
   await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
   const status = page.getByRole('status').filter({ hasText: 'of 3' });
-  await expect(status).toContainText('It is tried again by itself (1 of 3)');
+  await expect(status).toContainText('Trying again automatically (1 of 3)');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
   await unroute(page, route('initJoin'));
@@ -52,7 +52,7 @@ test('a checkout by a link offers a button when the server could not say for lon
   await page.clock.install();
   await refuse(page, 'initiateCheckout', 503, 'We cannot look up your invitation at this moment.');
   await page.goto('/initialize/checkout?vid=103');
-  const text = page.getByText(/It is tried again by itself/);
+  const text = page.getByText(/Trying again automatically/);
   await expect(text).toContainText('(1 of 3)');
   for (const next of ['(2 of 3)', '(3 of 3)'])
     await runClockUntil(page, () => text.filter({ hasText: next }).isVisible());

@@ -20,7 +20,7 @@ test('a membership that is not on offer any more is told, and goes from the scre
   await unroute(page, route('getMembershipDetails'));
   await gone.click();
   await expect(page.getByRole('main').getByRole('alert')).toHaveText(
-    'This membership is not on offer. Please choose one of those shown.',
+    'This membership is not available. Please choose one of those shown.',
   );
   await expect(gone).toHaveCount(0);
   await button(page, 'Choose this membership: Membership').click();
@@ -99,7 +99,7 @@ test('an upgrade that is not on offer any more is told on the next screen, and n
   await expect(page).toHaveURL('/registration/congratulations');
   await expect(heading(page, 'Congratulations')).toBeVisible();
   await expect(page.getByRole('dialog')).toContainText(
-    'This upgrade is no longer on offer, so nothing was charged.',
+    'This upgrade is no longer available, so nothing was charged.',
   );
   expect(await stripeApi.taken(intent)).toEqual([6500]);
 });

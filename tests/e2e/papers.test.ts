@@ -160,7 +160,7 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
   await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
   await isSaved(page);
   await expectAccessible(page);
-  await visits('We know of no such membership');
+  await visits('We have no record of such a membership');
 
   await page.reload();
   await openMore(page);
@@ -240,7 +240,7 @@ test('a number is typed by hand into the page that verifies, as people type @pho
   const unlisted = await page.goto(`/VERIFY/${'9'.repeat(30)}`);
   expect(unlisted?.status()).toBe(200);
   expect(unlisted?.headers()['x-robots-tag']).toBe('noindex');
-  await expect(finding(page, 'We know of no such membership')).toBeVisible();
+  await expect(finding(page, 'We have no record of such a membership')).toBeVisible();
   await expectAccessible(page);
   await expectFits(page);
 });

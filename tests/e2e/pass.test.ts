@@ -49,7 +49,7 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await page.getByLabel('Six-digit code').fill(wrong);
   await button(page, 'Continue with the code').click();
   await expect(page.getByRole('alert')).toHaveText(
-    'That is not the code that we mailed last, or it is too old.',
+    'That is not the latest code we emailed, or it has expired.',
   );
 
   // A phone may reload the page when its user returns from the mail client.
@@ -97,13 +97,11 @@ test('last name and ZIP code open it too; a forwarded letter shows nothing, and 
     const answered = page.waitForResponse(/prove-by-name/);
     await tryWith(zip);
     expect((await answered).status()).toBe(400);
-    await expect(page.getByRole('alert')).toHaveText(
-      'That is not the last name and ZIP code that were given for this join.',
-    );
+    await expect(page.getByRole('alert')).toHaveText('That is not the last name and ZIP code on file.');
   }
   await expectAccessible(page);
   await tryWith('10005');
-  await expect(page.getByRole('alert')).toHaveText('Too many tries. Please ask for a new code by email.');
+  await expect(page.getByRole('alert')).toHaveText('Too many attempts. Please ask for a new code by email.');
   await tryWith('78701');
   await expect(page.getByRole('alert')).toContainText('last name and ZIP code do not help any more');
   expect(await stored(page)).not.toContain(uuid);
@@ -157,7 +155,7 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   await expect(button(page, 'Email me a code')).toBeVisible();
   await page.goto('/');
   await page.getByRole('link', { name: 'Send me my link' }).click();
-  await expect(heading(page, 'Your join')).toBeVisible();
+  await expect(heading(page, 'Your registration')).toBeVisible();
   await page.getByLabel('Email').fill('nobody@example.com');
   await button(page, 'Send me my link').click();
   await expect(page.getByRole('main').getByRole('status')).toContainText('If we know a join with this email');

@@ -107,11 +107,11 @@ test('a proxy that answers 502, 503 or 504 in the server’s place is a sentence
     await tab.goto(between.url);
     await tab.getByLabel('Invite code').fill('LINCOLN2026');
     await button(tab, 'Submit').click();
-    await expect(alert(tab)).toContainText('We cannot be reached just now. Please try again in a minute.');
+    await expect(alert(tab)).toContainText('We cannot be reached right now. Please try again in a minute.');
     await tab.goto(`${between.url}/upload-resume/101`);
     await tab.getByLabel('Choose your resume').setInputFiles(small);
     await expect(alert(tab)).toContainText(
-      'Failed to upload file. We cannot be reached just now. Please try again in a minute.',
+      'Failed to upload file. We cannot be reached right now. Please try again in a minute.',
     );
   }
 });

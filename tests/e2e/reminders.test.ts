@@ -4,7 +4,7 @@ import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { letterTo, query, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
 
-const STOPPED = 'No more reminders go to your email address.';
+const STOPPED = 'We will not send any more reminders to your email address.';
 
 test('a reminder leads back to the join, and its link stops reminders, and undoes that @phone-only', async ({
   page,
@@ -18,7 +18,7 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
     `update letter set due_at = now(), next_try_at = now() where session_uuid = $1 and kind = 'reminder-hour'`,
     [uuid],
   );
-  const reminder = (await letterTo(personalEmail, 'Your join is saved')).text!;
+  const reminder = (await letterTo(personalEmail, 'Your registration is saved')).text!;
   await page.goto(/http\S+\/pass#\S+/.exec(reminder)![0]);
   await expect(page).toHaveURL('/registration/membership');
 

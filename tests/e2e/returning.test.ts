@@ -165,7 +165,7 @@ test('Get Started offers to continue an unpaid join, by name and step, and nothi
   const release = await hold(page, 'getOpenJoin');
   await page.goto('/');
   await expect(heading(page, 'Get Started')).toBeVisible();
-  const offer = page.getByRole('region', { name: 'Continue your join' });
+  const offer = page.getByRole('region', { name: 'Continue your registration' });
   await expect(offer).toHaveCount(0);
   release();
   await expect(offer.getByRole('status')).toHaveText(
@@ -177,7 +177,7 @@ test('Get Started offers to continue an unpaid join, by name and step, and nothi
   await expectNoSidewaysScroll(page);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   expect((await tabThrough(page)).filter(({ troubles }) => troubles.length > 0)).toEqual([]);
-  await button(page, 'Continue your join').click();
+  await button(page, 'Continue your registration').click();
   await expect(page).toHaveURL('/registration/checkout');
   await expect(page.getByRole('button', { name: 'Buy Now', disabled: false })).toBeVisible();
   expect(await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage)])).toEqual([
@@ -193,7 +193,7 @@ test('the offer can be closed, and says no name to a browser without the cookie'
   await orderingJoin(page);
   await context.clearCookies({ name: 'induct_join' });
   await page.goto('/');
-  const offer = page.getByRole('region', { name: 'Continue your join' });
+  const offer = page.getByRole('region', { name: 'Continue your registration' });
   await expect(offer.getByRole('status')).toHaveText('Welcome back. You were at step 3 of 3, Checkout.');
   await button(page, 'Close').click();
   await expect(offer).toHaveCount(0);

@@ -139,13 +139,13 @@ export const screens: Screen[] = [
     name: 'a link that opens a join',
     arrange: async (page) => linkOf(await joinElsewhere(page)),
     needs: 'openPass',
-    title: 'Your join',
+    title: 'Your registration',
     isThere: (page) => button(page, 'Email me a code'),
   },
   {
     name: 'Send me my link',
     arrange: async () => '/pass',
-    title: 'Your join',
+    title: 'Your registration',
     isThere: (page) => button(page, 'Send me my link'),
   },
   {
@@ -173,7 +173,7 @@ export const screens: Screen[] = [
     name: 'a number that is not known',
     arrange: async () => '/verify/0000-0000',
     title: 'Verify a Membership',
-    isThere: (page) => page.getByRole('heading', { name: 'We know of no such membership' }),
+    isThere: (page) => page.getByRole('heading', { name: 'We have no record of such a membership' }),
   },
   {
     name: 'reminders that can be stopped',

@@ -275,7 +275,7 @@ for (const { part, begin, rows } of parts)
           await expect(place(page)).toHaveText(prefix + SAID);
           await expect(toast(page, 'Error', SAID)).toContainText('Reference: 1b9d6bcd');
           await expect(page.getByRole('contentinfo')).toContainText(
-            'Reference of the last problem: 1b9d6bcd',
+            'Reference for the last problem: 1b9d6bcd',
           );
           fault.with = 'refused';
           await act(page);

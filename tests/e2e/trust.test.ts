@@ -29,7 +29,7 @@ test('every page answers who asks, what the fee buys, the refund and whom to cal
       'What does the fee buy?',
       'Cumulative GPA 3.5+',
       REFUND,
-      'Whom can I call?',
+      'Who can I call?',
     ])
       await expect(foot.getByText(text).first(), `${path}: ${text}`).toBeVisible();
   }

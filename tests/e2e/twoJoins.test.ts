@@ -83,9 +83,9 @@ test('who pays again for the same name and email is asked whether it is for some
   await buyNow(page);
   const question = page.getByText('Is this one for somebody else? Nothing was charged yet.');
   await expect(question).toBeInViewport({ ratio: 1 });
-  await expect(button(page, 'Yes, pay for somebody else')).toBeInViewport({ ratio: 1 });
+  await expect(button(page, 'Yes, pay for someone else')).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
-  await button(page, 'Yes, pay for somebody else').click();
+  await button(page, 'Yes, pay for someone else').click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });

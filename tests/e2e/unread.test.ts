@@ -49,7 +49,7 @@ test('an email and a ZIP code that cannot be right are questioned and taken, and
   await page.getByLabel('Zipcode').fill('2139');
   await page.getByLabel('City').focus();
   await expect(email).toHaveValue('x@gmail..com');
-  await expect(page.getByText('Is this right? We could not write to it.')).toBeVisible();
+  await expect(page.getByText('Is this right? We cannot send mail to it.')).toBeVisible();
   await expect(page.getByText('A ZIP code has five digits.')).toBeVisible();
   await expectAccessible(page);
   await page.getByLabel('State/Province').selectOption('Massachusetts');

@@ -127,7 +127,7 @@ test('Skip in one tab ends the card form in another: nothing is charged, and it 
   await expect(other).toHaveURL(WELCOME);
   await button(page, 'Pay $45.00').click();
   await expect(
-    page.getByText('This upgrade is no longer on offer, so nothing was charged.').first(),
+    page.getByText('This upgrade is no longer available, so nothing was charged.').first(),
   ).toBeVisible();
   await expect(page).toHaveURL(WELCOME);
   expect(await takenFor(uuid)).toEqual([6500]);

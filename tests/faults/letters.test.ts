@@ -50,7 +50,7 @@ test('the count of letters finds one that is missing, one too many, another amou
       .map(({ text }) => text.replace(/pi_\w+/, 'pi'))
       .sort();
   assert.deepEqual(found('a'), ['reminder-hour was sent after it had been paid for']);
-  assert.deepEqual(found('left'), ['2 times “Your join is still open”']);
+  assert.deepEqual(found('left'), ['2 times “Your registration is still open”']);
   assert.deepEqual(found('b'), [
     'a receipt of the membership of pi: 1 letters; due: false',
     'a receipt of the upgrade of pi: 0 letters; due: true',

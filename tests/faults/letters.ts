@@ -6,7 +6,7 @@ import type { Person } from './person.ts';
 import { emailsOf, payerEmailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
-const REMINDERS = ['Your join is saved', 'Your join is still open'];
+const REMINDERS = ['Your registration is saved', 'Your registration is still open'];
 /** A reminder may be sent up to this long (s) after its join was paid, since the server may have begun to send it before. */
 const ON_ITS_WAY = 120;
 

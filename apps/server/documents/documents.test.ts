@@ -186,7 +186,7 @@ test('a file that says how much too large it is, is refused before its bytes are
   const { status, message } = await leavesNothing(() => upload([['file', pdf(6_000_000), 'big.pdf']]));
   assert.deepEqual(
     [status, message, put.mock.callCount()],
-    [413, 'This file is too large. The most is 4 MB.', 0],
+    [413, 'This file is too large. The limit is 4 MB.', 0],
   );
 });
 
@@ -330,7 +330,7 @@ test('a disk with no room beside its reserve refuses with a sentence before anyt
   const { status, message } = await leavesNothing(() => upload([['file', pdf(4_000_000), 't.pdf']]));
   assert.deepEqual(
     [status, message, put.mock.callCount()],
-    [503, 'We cannot take files just now. Please try again in an hour, or email it to us.', 0],
+    [503, 'We cannot accept files right now. Please try again in an hour, or email it to us.', 0],
   );
 });
 

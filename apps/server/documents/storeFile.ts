@@ -6,9 +6,9 @@ import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../prov
 import type { Deps } from './deps.ts';
 import { NoVerdict } from './scanner.ts';
 
-const NOT_NOW = 'We cannot take files just now. Please try again in an hour, or email it to us.';
+const NOT_NOW = 'We cannot accept files right now. Please try again in an hour, or email it to us.';
 const NOT_SCANNED =
-  'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
+  'We cannot check files for viruses right now. Please try again in a few minutes, or email it to us.';
 const INFECTED =
   'Our virus scanner found something in this file. Please upload another copy, or a clear photo of it.';
 

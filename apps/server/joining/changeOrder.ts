@@ -11,7 +11,7 @@ import type { CatalogueProduct } from '../society/society.ts';
 import { toWireProduct } from '../society/wire.ts';
 import type { Deps } from './deps.ts';
 
-const UNKNOWN_PRODUCT = 'This item is not on offer.';
+const UNKNOWN_PRODUCT = 'This item is not available.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 

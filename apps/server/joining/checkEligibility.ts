@@ -30,7 +30,7 @@ export interface Eligibility {
  * The answer while HubSpot cannot be asked. It does not say that the code is invalid, because an invited student, whose code is
  * right, would then give up.
  */
-export const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
+export const CANNOT_CHECK = 'We cannot check invite codes right now. Please try again in a minute.';
 
 /** What the database knows about a code; null in each field if it does not know the code. */
 interface FoundCode {

@@ -370,7 +370,7 @@ test('a membership of another programme cannot be chosen', async () => {
   });
   assert.deepEqual(
     [status, message],
-    [404, 'This membership is not on offer. Please choose one of those shown.'],
+    [404, 'This membership is not available. Please choose one of those shown.'],
   );
   assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
 });

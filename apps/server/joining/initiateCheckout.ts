@@ -14,7 +14,7 @@ import { firstLine, lineOf } from '../session/orderLines.ts';
 import type { Deps } from './deps.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
-const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
+const NOT_AN_UPGRADE = 'The offer in this link is not an upgrade.';
 
 /**
  * Starts a checkout from a link, without student details.

@@ -102,8 +102,7 @@ test('an expired code starts nothing, by either call', async () => {
   assert.equal((await server.client().call('initiateJoin', { body: personal })).status, 404);
 });
 
-const CLOSED =
-  'The program of this page is not open to new members. Please reload the page, and begin again.';
+const CLOSED = 'This program is not open to new members. Please reload the page and start again.';
 
 test('no join begins in a programme that is retired or not in the file, and one that has begun goes on', async (t) => {
   const client = server.client();
@@ -174,7 +173,7 @@ function withGraduates(source: string): string {
     type: membership
     programme: graduate
     name: Graduate Membership
-    description: Lifetime membership of the society
+    description: Lifetime membership in the society
     price: "120.00"
     floor: "40.00"
     features: [Lifetime membership]`;

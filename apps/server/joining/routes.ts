@@ -24,7 +24,7 @@ import { submitDetails } from './submitDetails.ts';
 export function joiningRoutes(app: FastifyInstance, deps: Deps): void {
   const started = ({ uuid, programme }: StartedJoin, reply: FastifyReply) => {
     deps.browser.giveBegan(reply, uuid);
-    return { data: { uuid, programme, message: 'Your join has started.' } };
+    return { data: { uuid, programme, message: 'Your registration has started.' } };
   };
 
   serve(app, deps, 'checkEligibility', async ({ body, request }) => ({

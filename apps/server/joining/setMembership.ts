@@ -8,7 +8,7 @@ import { alreadyMember } from '../session/members.ts';
 import { lineOf, priceIsNow } from '../session/orderLines.ts';
 import type { Deps } from './deps.ts';
 
-const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
+const NOT_ON_OFFER = 'This membership is not available. Please choose one of those shown.';
 
 /**
  * Adds a membership to the order, in place of another, at its present price. The page may send the price on its screen (`amount`,

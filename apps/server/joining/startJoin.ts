@@ -34,8 +34,7 @@ interface Asked {
   isTOLA: boolean;
 }
 
-const PROGRAMME_CLOSED =
-  'The program of this page is not open to new members. Please reload the page, and begin again.';
+const PROGRAMME_CLOSED = 'This program is not open to new members. Please reload the page and start again.';
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**

@@ -58,8 +58,8 @@ const remindersTo = async (email: string) =>
     .map(({ subject }) => subject)
     .filter((subject) => subject.startsWith('Your join is'))
     .reverse();
-const SAVED = 'Your join is saved';
-const OPEN = 'Your join is still open';
+const SAVED = 'Your registration is saved';
+const OPEN = 'Your registration is still open';
 const statesOf = async (uuid: string) => {
   const { rows } = await sql<{ text: string }>`
     select kind || case when sent_at is not null then ' sent' when withdrawn_at is not null then ' withdrawn'

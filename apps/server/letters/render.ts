@@ -39,9 +39,9 @@ export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'support
   checkPage: string;
 };
 
-const WHY = 'You get this because this address was given to join, and the join was not finished.';
+const WHY = 'You are getting this email because someone started to join with this address and did not finish.';
 const STOP = 'Stop these reminders';
-const IS_IT_REAL = 'Not sure that a link or a code of ours is real?';
+const IS_IT_REAL = 'Not sure whether a link or a code is really from us?';
 
 /** The Content-ID with which the HTML refers to the crest's image. */
 export const CREST = 'crest@induct';

@@ -397,7 +397,7 @@ test('papers and /verify of a member whose programme the file has no more name n
   const { client, uuid, papers, number } = await member();
   giveUpFirst(t, 'removed');
   const problem =
-    'We cannot print your certificate and press release at this moment. Please write to help@society.example.';
+    'We cannot print your certificate and press release right now. Please write to help@society.example.';
   assert.equal((await papers())!.problem, problem);
   for (const name of ['certificate', 'pressRelease'] as const) {
     const { status, message } = await file(client, name, uuid);

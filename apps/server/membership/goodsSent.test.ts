@@ -16,7 +16,7 @@ test('a member is told what was sent and its tracking number, on the welcome pag
   const uuid = await nominatedOrder(client, { items: [PIN] });
   await payOrder(server, client, uuid);
   const goods = async () => (await client.call('getWelcome', { params: { uuid } })).data.goods;
-  assert.deepEqual(await goods(), [{ name: 'Lapel Pin', state: 'is yet to be sent' }]);
+  assert.deepEqual(await goods(), [{ name: 'Lapel Pin', state: 'has not shipped yet' }]);
 
   await shipOrder(deps, uuid, { items: null, note: '9400 1000' });
   assert.match((await goods())![0]!.state, /^was sent on .*\(9400 1000\)$/);

@@ -17,7 +17,7 @@ import type { Deps } from './deps.ts';
 import type { Certificate } from './drawCertificate.ts';
 import { type PressRelease, writeRelease } from './pressRelease.ts';
 
-const ENDED = 'This membership is no longer valid, so there is no certificate of it.';
+const ENDED = 'This membership is no longer valid, so it has no certificate.';
 const NOT_BOUGHT_HERE =
   'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
 const NO_NAME = 'We do not know your name, so we cannot print your certificate. Please contact us.';

@@ -22,7 +22,7 @@ export function programmeProblem(
 ): string | null {
   return hasProgramme(deps, programme)
     ? null
-    : `We cannot print your certificate and press release at this moment. Please write to ${deps.society.society.supportEmail}.`;
+    : `We cannot print your certificate and press release right now. Please write to ${deps.society.society.supportEmail}.`;
 }
 
 /**
@@ -37,7 +37,7 @@ async function nameProblem(
   if (letters === null) return null;
   const notice = { kind: 'certificate_name', subject: uuid, params: { letters } } as const;
   await tellStaff(deps.database, { ...notice, remedy: { do: 'print certificate', uuid } }, { once: true });
-  return `${cannotPrint(letters)} We have been told, and will write to you; or write to ${deps.society.society.supportEmail} how your name should stand.`;
+  return `${cannotPrint(letters)} We have been notified and will write to you; or tell ${deps.society.society.supportEmail} how your name should be printed.`;
 }
 
 /** Returns a sentence for a joiner whose name no certificate could show, to be read before paying; null if it could be shown. */
@@ -49,7 +49,7 @@ export async function nameProblemAhead(deps: Deps, name: string): Promise<string
   });
   return (
     letters &&
-    `${cannotPrint(letters)} You can pay all the same: write to ${deps.society.society.supportEmail} how your name should stand.`
+    `${cannotPrint(letters)} You can still pay. Tell us at ${deps.society.society.supportEmail} how your name should be printed.`
   );
 }
 

@@ -24,7 +24,7 @@ import { beingPaid, readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
-  'A payment for this membership is under way in another window or on another device. Finish it there, or try again to pay here.';
+  'A payment for this membership is in progress in another window or on another device. Finish it there, or try again to pay here.';
 /**
  * How often a join is held back by a payment in another join of its contact. Anybody who knows a personal code can begin such
  * payments again and again, so whoever presses Buy Now once more pays.
@@ -32,7 +32,7 @@ const PAYING_ELSEWHERE =
 const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 const perhapsPaid = (first: Purchase) =>
-  `A membership for the same name and email ${first === 'paying' ? 'is being' : 'has already been'} paid for in this browser. Is this one for somebody else?`;
+  `A membership for the same name and email ${first === 'paying' ? 'is being' : 'has already been'} paid for in this browser. Is this one for someone else?`;
 export const AGREE_FIRST = 'You must agree to the policies.';
 
 /**

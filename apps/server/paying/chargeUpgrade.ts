@@ -20,14 +20,14 @@ import type { Deps } from './deps.ts';
 import { nextAttempt } from './paymentRow.ts';
 import { countingFailures } from './providerFailures.ts';
 
-const NOT_OPEN = 'This upgrade is no longer on offer, so nothing was charged.';
+const NOT_OPEN = 'This upgrade is no longer available, so nothing was charged.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
-const OTHER_PAYMENT = 'This payment does not belong to this join.';
+const OTHER_PAYMENT = 'This payment belongs to another registration.';
 const BOUGHT_ELSEWHERE =
   'This upgrade is being bought with another card in another window. Finish it there, or try again.';
 const RETURNED =
-  'Your membership has changed meanwhile, so this upgrade could not be sold. Your payment goes back in full.';
+  'Your membership has changed, so this upgrade could not be added. Your payment is being refunded in full.';
 
 type Answer = Data<'createUpgradeCharge'>;
 

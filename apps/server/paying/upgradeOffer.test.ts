@@ -187,7 +187,10 @@ test('an upgrade whose membership goes back while it is charged is told as one t
   const { client, uuid, intentId } = await newMember(server, 'LINCOLN2026');
   beforeStripe(server, t, 'confirmWithSavedCard', () => refundPayment(server.deps, intentId));
   const { data } = await charge(client, uuid, intentId);
-  assert.deepEqual([data.status, /Your payment goes back in full\.$/.test(data.message!)], ['failed', true]);
+  assert.deepEqual(
+    [data.status, /Your payment is being refunded in full\.$/.test(data.message!)],
+    ['failed', true],
+  );
   const later = await charge(client, uuid, intentId);
   assert.deepEqual([later.status, later.message], [409, data.message]);
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
@@ -198,7 +201,7 @@ test('Skip is honored: the offer does not come back and nothing can be charged',
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   const { status, message } = await charge(client, uuid, intentId);
-  assert.deepEqual([status, message], [409, 'This upgrade is no longer on offer, so nothing was charged.']);
+  assert.deepEqual([status, message], [409, 'This upgrade is no longer available, so nothing was charged.']);
   assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 409);
   assert.deepEqual(await chargesOf(server, uuid), []);
 });

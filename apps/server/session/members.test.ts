@@ -23,7 +23,7 @@ import { ALREADY_MEMBER } from './members.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const NO_MEMBER =
-  'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
+  'This upgrade is for members only, and we have no record of your membership. Please join first, or contact us if you think this is a mistake.';
 const mirror = (contactId: string, isMember: boolean) =>
   sql`update person set is_member = ${isMember}, fetched_at = now() where contact_id = ${contactId}`.execute(
     server.deps.database,

@@ -11,7 +11,7 @@ export const ALREADY_MEMBER =
 export const alreadyMember = () => new Refusal(409, ALREADY_MEMBER, { code: 'already_member' });
 /** The refusal of an upgrade to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
-  'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
+  'This upgrade is for members only, and we have no record of your membership. Please join first, or contact us if you think this is a mistake.';
 
 type MembershipType = 'membership' | 'membership_upgrade';
 

@@ -31,7 +31,7 @@ export interface Passes {
 }
 
 export const PASS_INVALID =
-  'This link is not complete, or does not hold any more. Please open it exactly as it was sent, or ask for a new one.';
+  'This link is incomplete or no longer valid. Please open it exactly as it was sent, or ask for a new one.';
 export const PASS_EXPIRED = 'This link has expired. Please ask for a new one.';
 
 const DAY_MS = 86_400_000;

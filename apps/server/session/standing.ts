@@ -128,7 +128,7 @@ export async function standingFor(
   return admitted(deps, action, { uuid, holding }, await readStanding(deps, uuid));
 }
 
-const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
+const CHANGED_MEANWHILE = 'Your registration has changed in the meantime. Please try again.';
 
 /**
  * Returns the refusal for an action whose SQL statement changed nothing: the session does not exist, or its state does not allow

@@ -120,7 +120,7 @@ function Footer() {
 /** The reference of the last failure, which the joiner can quote to support. */
 function Reference() {
   const reference = lastReference.use();
-  return reference && <p className={styles.reference}>{`Reference of the last problem: ${reference}`}</p>;
+  return reference && <p className={styles.reference}>{`Reference for the last problem: ${reference}`}</p>;
 }
 
 /** Questions and answers. The answers are rendered only while the element is open. */
@@ -154,7 +154,7 @@ function Answers() {
         ))}
       </div>
       <div>
-        <dt>Can I have my money back?</dt>
+        <dt>Can I get my money back?</dt>
         {all.map(([key, { name, refund }]) => (
           <dd key={key}>
             {all.length > 1 && `${name}: `}
@@ -163,7 +163,7 @@ function Answers() {
         ))}
       </div>
       <div>
-        <dt>Whom can I call?</dt>
+        <dt>Who can I call?</dt>
         <dd>
           {society.name}, {society.supportPhone} or {society.supportEmail}.
         </dd>

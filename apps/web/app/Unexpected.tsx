@@ -10,9 +10,8 @@ import { SupportPhone } from '../components/Support.tsx';
 import { reportFault } from '../lib/reportFault.ts';
 import { storedSession } from '../lib/session.ts';
 
-const KEPT =
-  'This page could not be shown. What you have entered so far is kept: load the page again, or call {phone}.';
-const NOT_KEPT = 'This page could not be shown. Load the page again, or call {phone}.';
+const KEPT = 'We could not show this page. What you have entered is saved: reload the page, or call {phone}.';
+const NOT_KEPT = 'We could not show this page. Reload it, or call {phone}.';
 
 /** The error boundary of all screens, shown for example when a chunk could not be loaded. */
 export function Unexpected() {

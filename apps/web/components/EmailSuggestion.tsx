@@ -13,7 +13,7 @@ export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (ema
   const suggestion = emailSuggestion(email);
   return (
     <FieldQuestion>
-      {isEmail(email) && !isProviderEmail(email) && <span>Is this right? We could not write to it. </span>}
+      {isEmail(email) && !isProviderEmail(email) && <span>Is this right? We cannot send mail to it. </span>}
       {suggestion && (
         <span>
           Did you mean{' '}

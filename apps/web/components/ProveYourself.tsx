@@ -64,8 +64,8 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
       {isCodeSent ? (
         <Proof title="By a code" onSubmit={proveByCode}>
           <Note>
-            A code of six digits is on its way to the email that we have for this join. It is good for{' '}
-            {CODE_MINUTES} minutes, in this browser. Please look in your spam folder, too.
+            A six-digit code is on its way to the address on file. It is good for {CODE_MINUTES} minutes, in
+            this browser. Please look in your spam folder, too.
           </Note>
           <TextField
             id="code"
@@ -94,7 +94,7 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
         </Proof>
       ) : (
         <Proof title="By a code" onSubmit={sendCode}>
-          <p>We mail six digits to the email that we have for this join.</p>
+          <p>We will email a six-digit code to the address on file.</p>
           <Button type="submit" full busy={busy === 'send' && 'Sending...'}>
             Email me a code
           </Button>

@@ -4,7 +4,7 @@ import { TryAgain as Retry } from '#ui/TryAgain.tsx';
 export const retryWords = {
   press: 'Try again',
   busy: 'Trying again…',
-  waiting: (next: number, most: number) => `It is tried again by itself (${next} of ${most})…`,
+  waiting: (next: number, most: number) => `Trying again automatically (${next} of ${most})…`,
 };
 
 /** A button to try again. After a temporary failure it also tries again by itself. */

@@ -65,7 +65,7 @@ export const lazyScreens = {
   },
   pass: {
     load: () => import(/* webpackChunkName: "pass" */ './pass/route.tsx'),
-    placeholder: loader('pass', 'Opening your join…'),
+    placeholder: loader('pass', 'Opening your registration…'),
   },
   verify: {
     load: () => import(/* webpackChunkName: "verify" */ './verify/route.tsx'),

@@ -75,7 +75,7 @@ test('get started', async ({ page }) => {
   await page.getByLabel('Yes, I confirm I meet the eligibility requirements').check();
   await shoot(page, screen, 'self-nomination, undergraduate, confirmed');
   await page.getByText('Questions before you join?').click();
-  await expect(page.getByText('Whom can I call?')).toBeVisible();
+  await expect(page.getByText('Who can I call?')).toBeVisible();
   await shoot(page, screen, 'questions answered');
 });
 
@@ -83,9 +83,9 @@ test('get started again', async ({ page }) => {
   const screen = '1 Get Started';
   await orderingJoin(page);
   await page.goto('/');
-  await expect(button(page, 'Continue your join')).toBeVisible();
+  await expect(button(page, 'Continue your registration')).toBeVisible();
   await shoot(page, screen, 'a join to continue');
-  await button(page, 'Continue your join').click();
+  await button(page, 'Continue your registration').click();
   await button(page, 'Start Over').click();
   await expect(button(page, 'Undo')).toBeVisible();
   await shoot(page, screen, 'started over');
@@ -559,7 +559,7 @@ test('papers and verification', async ({ page }) => {
   await verifiable.click();
   await expect(verifiable).toBeChecked();
   const problem =
-    'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د). We have been told, and will write to you; or write to help@society.example how your name should stand.';
+    'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د). We have been notified and will write to you; or tell help@society.example how your name should be printed.';
   await alter(page, 'getWelcome', ({ papers }) => Object.assign(papers, { problem }));
   await page.goto(WELCOME);
   await expect(page.getByText(problem)).toBeVisible();
@@ -570,7 +570,7 @@ test('papers and verification', async ({ page }) => {
   await found('This membership is genuine');
   await shoot(page, '11 Otherwise', 'verified');
   await page.goto('/verify/0000-0000');
-  await found('We know of no such membership');
+  await found('We have no record of such a membership');
   await shoot(page, '11 Otherwise', 'number not known');
   await alter(page, 'verifyNumber', (answer) => Object.assign(answer, { standing: 'ended' }));
   await page.goto(path);

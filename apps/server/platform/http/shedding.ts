@@ -10,7 +10,7 @@ import { referenceOf } from './errors.ts';
 import { Refusal } from './refusal.ts';
 import { templateOf } from './routes.ts';
 
-export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
+export const BUSY = 'We are very busy right now. Please wait a moment and try again.';
 
 /**
  * The priorities of calls. `from` is the load at which calls are refused, as a multiple of the limits. `retryAfter` is the lowest

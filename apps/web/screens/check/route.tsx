@@ -18,7 +18,7 @@ import styles from './styles.module.css';
 
 type Checked = Answered<'checkInvitation'>;
 
-const FAILED = 'We could not check this just now. Please try again.';
+const FAILED = 'We could not check this. Please try again.';
 
 /** What each thing of ours is. */
 const kinds: Partial<Record<Checked['is'], string>> = {
@@ -26,8 +26,8 @@ const kinds: Partial<Record<Checked['is'], string>> = {
   'school code': 'The invite code of a school',
   link: 'A personal invitation by link',
   checkout: 'A link to pay for a membership',
-  pay: 'A link by which a student asks somebody to pay',
-  join: 'The link to a join, for the student alone',
+  pay: 'A link with which a student asks someone to pay',
+  join: 'A student’s own link to their registration',
   resume: 'A link to upload a resume',
 };
 
@@ -35,17 +35,17 @@ const kinds: Partial<Record<Checked['is'], string>> = {
 const refusals: Partial<Record<Checked['is'], [title: string, text: string]>> = {
   unknown: [
     '{society} did not send this code.',
-    'Please compare it with your invitation once more. If it is right, pay nobody for it, and tell us.',
+    'Please compare it with your invitation. If you typed it correctly, do not pay anyone, and let us know.',
   ],
   elsewhere: [
     'This is not our address.',
-    'Invitations and payments of {society} are at {host}, and nowhere else. Please enter nothing there, and tell us.',
+    'Invitations and payments for {society} are at {host} and nowhere else. Please do not enter anything there, and let us know.',
   ],
   broken: [
-    'This link is not as we send them.',
-    'It may be cut, or it has ended. Please paste all of it, or ask us for a new one.',
+    'This does not look like a link we sent.',
+    'It may be cut off, or it may have ended. Please paste all of it, or ask us for a new one.',
   ],
-  unread: ['This is neither an invite code nor a link.', 'Please copy it exactly as it came.'],
+  unread: ['This is neither an invite code nor a link.', 'Please copy it exactly as you received it.'],
 };
 
 /** Says whether a code or a link is the society's, what it leads to and what it costs, to whoever asks. */
@@ -61,7 +61,7 @@ export function Component() {
     });
   return (
     <Card title={screenTitles.check}>
-      <Lead>{`Enter the invite code that you got, or paste the link. We say whether ${society.name} sent it, and what it leads to.`}</Lead>
+      <Lead>{`Enter the invite code you received, or paste the link. We will tell you whether ${society.name} sent it, and where it leads.`}</Lead>
       <Form className={styles.form} onSubmit={() => void check()}>
         <TextField
           id="checked"
@@ -96,7 +96,10 @@ function Answer({ checked }: { checked: Checked }) {
     ['What it is', kinds[checked.is]],
     ['Program', checked.programme],
     [checked.holds ? 'Works until' : 'Worked until', checked.until && dayOf(checked.until, society.timeZone)],
-    ['Costs', checked.price && (checked.is === 'checkout' ? checked.price : `From ${checked.price}, once`)],
+    [
+      'Costs',
+      checked.price && (checked.is === 'checkout' ? checked.price : `From ${checked.price}, one-time fee`),
+    ],
     ['Refund', checked.refund],
   ];
   return (

@@ -15,7 +15,7 @@ import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
 const POLL_INTERVAL_MS = 4_000;
-const FAILED = 'We could not make a link just now. Please try again.';
+const FAILED = 'We could not create a link. Please try again.';
 
 /**
  * Makes the link with which somebody else pays, and shows it. While there is one, or somebody is paying by it (`isBeingPaid`), the page
@@ -75,11 +75,11 @@ export function AskToPay({ details, isBeingPaid }: { details: CheckoutDetails; i
       ) : (
         <>
           <p className={styles.intro}>
-            {`A parent, a relative or a friend can pay by a link, which works for ${PAY_LINK_DAYS} days. They see your first name and this order, and nothing else.`}
+            {`A parent, relative or friend can pay with a link that works for ${PAY_LINK_DAYS} days. They see your first name and this order, and nothing else.`}
           </p>
           {asksPolicies && (
             <p className={styles.intro}>
-              By making the link you agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
+              By creating the link you agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
               <a href={society.links.refunds}>refunds</a>).
             </p>
           )}
@@ -105,7 +105,7 @@ function Shown({ address }: { address: string }) {
   const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(address)}`;
   return (
     <div className={styles.ask}>
-      <p>Send this link to whoever pays. This page notices when they have paid, and goes on.</p>
+      <p>Send this link to whoever is paying. When they have paid, this page continues by itself.</p>
       <CopyableAddress address={address} label="Copy link" />
       <a className={buttonClass({ variant: 'plain' })} href={mail}>
         Send by email

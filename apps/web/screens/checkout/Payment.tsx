@@ -179,7 +179,7 @@ function CardForm({
           <div ref={scrollIntoView} className={styles.question}>
             <Note>{answer.text} Nothing was charged yet.</Note>
             <Button variant="second" full onClick={() => buy(true)}>
-              Yes, pay for somebody else
+              Yes, pay for someone else
             </Button>
           </div>
         )}

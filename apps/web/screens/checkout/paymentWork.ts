@@ -7,7 +7,7 @@ import { call } from '../../lib/api.ts';
 import type { Payment, PaymentEvent, Wanted } from './payment.ts';
 
 export const NOT_UPDATED =
-  'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
+  'The card form does not have your new total yet, so you cannot pay. Nothing was charged. Please check your connection.';
 
 export interface CardForm {
   stripe: Stripe;

@@ -43,21 +43,21 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
 
   return (
     <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="refund">
-      <h2 id="refund">Your money back</h2>
+      <h2 id="refund">Changed your mind?</h2>
       {request?.declined && (
         <Note isAnswer={shown !== loaded}>
-          {`You asked for ${displayPrice(request.amount)} back, and we could not return it: ${request.declined.sentence}`}
+          {`You asked for a refund of ${displayPrice(request.amount)}, and we could not give it: ${request.declined.sentence}`}
         </Note>
       )}
       {request && !request.declined && (
         <Note isAnswer={shown !== loaded}>
-          {`You asked for ${displayPrice(request.amount)} back on ${dayOf(request.at, society.timeZone)}. We answer by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS, society.timeZone)}, by email.`}
+          {`You asked for a refund of ${displayPrice(request.amount)} on ${dayOf(request.at, society.timeZone)}. We will answer by email by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS, society.timeZone)}.`}
         </Note>
       )}
       {!request && !isOpen && (
         <>
           <p className={styles.intro}>
-            {`Have you changed your mind? You can ask for your money back until ${dayOf(shown.until, society.timeZone)}.`}
+            {`You can ask for a refund until ${dayOf(shown.until, society.timeZone)}.`}
           </p>
           <Button variant="second" onClick={() => setOpen(true)}>
             Ask for a refund
@@ -70,34 +70,34 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
             {shown.lines.map(({ name, amount }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two lines may have one name and one amount
               <div key={index}>
-                <dt>{`Comes back: ${name}`}</dt>
+                <dt>{`Refunded: ${name}`}</dt>
                 <dd>{displayPrice(amount)}</dd>
               </div>
             ))}
             {shown.kept.map(({ name, amount }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two lines may have one name and one amount
               <div key={index}>
-                <dt>{`Is kept: ${name}`}</dt>
+                <dt>{`Not refunded: ${name}`}</dt>
                 <dd>{displayPrice(amount)}</dd>
               </div>
             ))}
             <div className={styles.paid}>
-              <dt>Comes back in all, to the card that paid</dt>
+              <dt>Total refund, to the card that was charged</dt>
               <dd>{displayPrice(total)}</dd>
             </div>
           </dl>
           {shown.kept.length > 0 && (
             <p className={styles.intro}>
-              What is kept is not given back by the <a href={society.links.refunds}>refund terms</a>, or was
-              sent already.
+              What is not refunded is excluded by the <a href={society.links.refunds}>refund terms</a>, or has
+              already shipped.
             </p>
           )}
           <p className={styles.intro}>
-            {`${shown.ends.length > 0 ? `With the refund ends: ${shown.ends.join(' and ')}. ` : ''}We answer within ${shown.answerDays} days, by email. Until then nothing changes.`}
+            {`${shown.ends.length > 0 ? `This ends: ${shown.ends.join(' and ')}. ` : ''}We will answer by email within ${shown.answerDays} days. Until then, nothing changes.`}
           </p>
           {fault && <Alert isAnswer>{fault.message}</Alert>}
           <Button busy={busy !== null && 'Asking…'} onClick={() => void ask()}>
-            {`Yes, ask for ${displayPrice(total)} back`}
+            {`Yes, request a refund of ${displayPrice(total)}`}
           </Button>
           <Button variant="second" disabled={busy !== null} onClick={() => setOpen(false)}>
             Keep my membership

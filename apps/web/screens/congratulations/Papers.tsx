@@ -80,7 +80,7 @@ export function Papers({
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
   // Opening the element again loads the text again.
-  const { fault, attempt } = useAttempt('We could not load the text just now. Please open it again.');
+  const { fault, attempt } = useAttempt('We could not load the text. Please open it again.');
   const { outcome, copy, clear } = useCopy();
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
@@ -152,11 +152,11 @@ function Verification({
       hint={
         isVerifiable ? (
           <span>
-            Whoever has your number sees <Link to={verifyPath(number.replace('-', ''))}>this page</Link>:
-            since when it is valid and in which program, and nothing else of you.
+            Anyone with your number sees <Link to={verifyPath(number.replace('-', ''))}>this page</Link>: when
+            you became a member and in which program, and nothing else about you.
           </span>
         ) : (
-          'Your number is answered like one that does not exist, also when somebody scans the QR code on your certificate.'
+          'Anyone who looks up your number, even by the QR code on your certificate, is told that there is no such membership.'
         )
       }
     />

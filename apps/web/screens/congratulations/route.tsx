@@ -45,7 +45,7 @@ export async function loader(): Promise<Loaded> {
   const refund = call('getRefundRequest', { params: { uuid }, quiet: true }).catch(() => null);
   const outcome = await outcomeOf(
     ifOffered(withProof(call('getWelcome', { params: { uuid }, loading: true })), null),
-    'We could not look up your membership just now.',
+    'We could not look up your membership.',
   );
   if ('kind' in outcome) return { welcome: null, failure: outcome, refund: null };
   draft.drop();
@@ -167,7 +167,7 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
       </section>
       {welcome?.goods && welcome.goods.length > 0 && (
         <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="goods">
-          <h2 id="goods">Sent by post</h2>
+          <h2 id="goods">Shipping</h2>
           {welcome.goods.map(({ name, state }) => (
             <p key={name}>{`Your ${name} ${state}.`}</p>
           ))}
@@ -204,7 +204,7 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const notes = refunded.map(noteOfRefund);
   if (main?.standing === 'disputed')
     notes.push(
-      'The payment for your membership is disputed by the bank of your card. Your membership stands meanwhile.',
+      'Your bank has opened a dispute about the payment for your membership. You remain a member in the meantime.',
     );
   if (main && isHeld(main.standing))
     for (const { name, standing } of upgrades)
@@ -227,9 +227,9 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
 }
 
 const UNWRITABLE =
-  'We could not write to {email}. Your membership is safe. Please correct the email below, or tell us the right one: write to {support} or call {phone}.';
+  'Mail to {email} does not arrive. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 const UNWRITABLE_BUT_ONE =
-  'We could not write to {email}, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one: write to {support} or call {phone}.';
+  'Mail to {email} does not arrive, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 
 /** Says that no letter reaches an email, right where the emails are promised, and whom to tell the right one. */
 function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {

@@ -28,14 +28,14 @@ const endings: Partial<Record<MembershipStanding, Ending>> = {
   },
   charged_back: {
     title: '{name} ended',
-    text: 'Your {name} has ended, because the bank of your card took its payment back.',
-    toMember: '{firstName}, your {name} has ended, because the bank of your card took its payment back.',
+    text: 'Your {name} has ended because your bank took the payment back.',
+    toMember: '{firstName}, your {name} has ended because your bank took the payment back.',
   },
   void: {
     title: '{name} not in effect',
-    text: 'Your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+    text: 'Your {name} is not in effect because our payment provider has no record of a payment for it. If you were charged, please call us.',
     toMember:
-      '{firstName}, your {name} is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+      '{firstName}, your {name} is not in effect because our payment provider has no record of a payment for it. If you were charged, please call us.',
   },
 };
 
@@ -68,19 +68,19 @@ export function emailsGoTo({ toProve, firstName }: Welcome): string | null {
 /** For each cause: the payment is with staff, refunded, or being refunded. */
 const refunds = {
   other_amount: [
-    'A payment of {amount}, which was not the amount of your order, was received and has not been refunded yet: we look into it and write to you.',
-    'A payment of {amount}, which was not the amount of your order, was received and has been refunded in full.',
-    'A payment of {amount}, which was not the amount of your order, was received and is being refunded in full.',
+    'We received a payment of {amount}, which was not the amount of your order. It has not been refunded yet: we are looking into it and will write to you.',
+    'We received a payment of {amount}, which was not the amount of your order, and have refunded it in full.',
+    'We received a payment of {amount}, which was not the amount of your order, and are refunding it in full.',
   ],
   join: [
-    'A second payment of {amount} for this membership was received and has not been refunded yet: we look into it and write to you.',
-    'A second payment of {amount} for this membership was received and has been refunded in full.',
-    'A second payment of {amount} for this membership was received and is being refunded in full.',
+    'We received a second payment of {amount} for this membership. It has not been refunded yet: we are looking into it and will write to you.',
+    'We received a second payment of {amount} for this membership, and have refunded it in full.',
+    'We received a second payment of {amount} for this membership, and are refunding it in full.',
   ],
   upgrade: [
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has not been refunded yet: we look into it and write to you.',
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and has been refunded in full.',
-    'A payment of {amount} for an upgrade, which could not be sold any more, was received and is being refunded in full.',
+    'We received a payment of {amount} for an upgrade that was no longer available. It has not been refunded yet: we are looking into it and will write to you.',
+    'We received a payment of {amount} for an upgrade that was no longer available, and have refunded it in full.',
+    'We received a payment of {amount} for an upgrade that was no longer available, and are refunding it in full.',
   ],
 } as const;
 

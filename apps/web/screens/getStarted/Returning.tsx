@@ -102,7 +102,7 @@ function wordingOf(offer: Offer): { label: string; words: string; press: string 
   if (offer.kind === 'undo')
     return {
       label: 'You started over',
-      words: 'You started over. What you had entered is gone in a minute.',
+      words: 'You started over. What you entered will be deleted in a minute.',
       press: 'Undo',
     };
   const greeting = offer.firstName ? `Welcome back, ${offer.firstName}.` : 'Welcome back.';
@@ -114,9 +114,9 @@ function wordingOf(offer: Offer): { label: string; words: string; press: string 
     };
   const { number, name } = screenOf(offer);
   return {
-    label: 'Continue your join',
+    label: 'Continue your registration',
     words: `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`,
-    press: 'Continue your join',
+    press: 'Continue your registration',
   };
 }
 
@@ -129,15 +129,15 @@ export function AfterPayment() {
   return (
     <div className={styles.afterPayment}>
       <Note>
-        If you have just paid, please do not pay again: this browser no longer knows your join.{' '}
+        If you have just paid, please do not pay again: this browser no longer knows your registration.{' '}
         {sendsLetters ? (
           <>
-            Your receipt comes by email, and <Link to={screens.pass}>Send me my link</Link> opens your join
-            here.
+            Your receipt comes by email, and <Link to={screens.pass}>Send me my link</Link> opens your
+            registration here.
           </>
         ) : (
           <>
-            Please call <SupportPhone />, or write to <SupportEmail />.
+            Please call <SupportPhone /> or write to <SupportEmail />.
           </>
         )}
       </Note>

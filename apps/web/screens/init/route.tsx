@@ -33,7 +33,7 @@ export function Component() {
     <LoadFailedPage title={screenTitles.init} failure={failure}>
       {failure.code !== 'already_member' && (
         <>
-          <p>You can also begin with the invite code that is printed on your invitation.</p>
+          <p>You can also start with the invite code printed on your invitation.</p>
           <ButtonLink variant={failure.kind === 'refused' ? 'main' : 'plain'} to={getStartedPath()}>
             Get Started
           </ButtonLink>

@@ -60,7 +60,9 @@ export function Component() {
   return (
     <Card title="Checkout">
       <Stack>
-        <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
+        <p>
+          To open your checkout, use the link in your email. If you have an invite code, you can start here.
+        </p>
         {getStarted}
       </Stack>
     </Card>

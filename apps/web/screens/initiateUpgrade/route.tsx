@@ -16,8 +16,8 @@ export function Component() {
     <Card title="Upgrade Membership">
       <Stack>
         <p>
-          An upgrade is offered right after a join, in the browser that was used for it. This browser holds no
-          join, so there is nothing to upgrade here yet.
+          An upgrade is offered right after you join, in the browser you used. This browser holds no
+          registration, so there is nothing to upgrade here yet.
         </p>
         <ButtonLink to={getStartedPath()}>Get Started</ButtonLink>
       </Stack>

@@ -13,9 +13,9 @@ export function Component() {
       <Stack>
         <p>
           There is no page at this address.
-          {hasJoin && ' Your join is safe: it goes on where you left it.'}
+          {hasJoin && ' Your registration is safe, and continues where you left off.'}
         </p>
-        {hasJoin && <ButtonLink to={screens.studentDetails}>Continue your join</ButtonLink>}
+        {hasJoin && <ButtonLink to={screens.studentDetails}>Continue your registration</ButtonLink>}
         <ButtonLink variant={hasJoin ? 'plain' : 'main'} to={getStartedPath()}>
           Get Started
         </ButtonLink>

@@ -31,8 +31,8 @@ export function AskForLink() {
   return (
     <>
       <Lead>
-        Have you begun to join, or are you a member? We mail you a link that opens your join on any device,
-        where you left off.
+        Have you started to join, or are you already a member? We will email you a link that opens your
+        registration on any device, where you left off.
       </Lead>
       <Form className={styles.way} onSubmit={() => isEmail(email) && send()}>
         <TextField
@@ -40,7 +40,7 @@ export function AskForLink() {
           name="email"
           type="email"
           label="Email"
-          hint="The one that you gave when you joined."
+          hint="The one you gave when you joined."
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           autoComplete="email"
@@ -56,7 +56,7 @@ export function AskForLink() {
         {fault && <Alert isAnswer>{fault.message}</Alert>}
       </Form>
       <Hint>
-        Nothing came? Write to <SupportEmail />, or <Link to={getStartedPath()}>get started</Link> with your
+        No email? Write to <SupportEmail />, or <Link to={getStartedPath()}>get started</Link> with your
         invite code.
       </Hint>
     </>

@@ -15,7 +15,7 @@ import { passToken } from '../../lib/session.ts';
 import { AskForLink } from './AskForLink.tsx';
 
 const NEW_DEVICE =
-  'This device is new to us. Before we show anything, please prove that the join behind your link is yours.';
+  'We do not recognize this device. Before we show anything, please prove that this registration is yours.';
 
 type Loaded =
   | { step: 'ask'; fault: string | null }

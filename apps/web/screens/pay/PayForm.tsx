@@ -80,7 +80,7 @@ function Fields({
           label="Your email"
           type="email"
           autoComplete="email"
-          hint="The receipt goes to you alone."
+          hint="Only you get the receipt."
           value={form.values.email}
           onChange={({ target }) => form.change({ email: target.value })}
           error={form.errors.email}

@@ -100,7 +100,7 @@ function Open({
 function Order({ order }: { order: PayOrder }) {
   return (
     <section className={styles.block} aria-labelledby="order">
-      <h2 id="order">What you pay for</h2>
+      <h2 id="order">What you are paying for</h2>
       <Lines {...order} />
       {order.features.length > 0 && (
         <Ticks>
@@ -158,8 +158,8 @@ function Paid({
       </PageHeading>
       <Lead>
         {page?.firstName
-          ? `You have paid for ${page.firstName}'s membership. Their own page goes on by itself.`
-          : 'You have paid for the membership. The joiner’s own page goes on by itself.'}
+          ? `You have paid for ${page.firstName}'s membership. Their own page continues by itself.`
+          : 'You have paid for the membership. The student’s own page continues by itself.'}
       </Lead>
       <Lines {...receipt} />
       <Stack>
@@ -179,12 +179,13 @@ function Refunded() {
   return (
     <Card>
       <PageHeading title={screenTitles.pay} takesFocus>
-        Your payment goes back
+        Your payment is being refunded
       </PageHeading>
       <Stack>
-        <Note>Somebody else had already paid for this membership, so your payment bought nothing.</Note>
+        <Note>Someone else had already paid for this membership, so your payment is not needed.</Note>
         <p>
-          All of it goes back to your card. It usually takes 5 to 10 business days to show on your statement.
+          All of it is refunded to your card. It usually takes 5 to 10 business days to show on your
+          statement.
         </p>
         <Society />
       </Stack>

@@ -7,7 +7,7 @@ export const bankIsSlow = sharedValue(false);
 /** Shown while the loader waits for the payment's outcome. */
 export function Placeholder() {
   const text = bankIsSlow.use()
-    ? 'Your bank is still deciding on this payment. This page goes on by itself…'
+    ? 'Your bank is still deciding on this payment. This page continues by itself…'
     : 'Confirming your payment…';
   return <PageLoader title="Payment" text={text} isTitleShown />;
 }

@@ -51,26 +51,26 @@ type RefundedPayment = NonNullable<Settled['refunded']>;
 /** What became of the money, without a card and with one. */
 const returns = {
   withStaff: [
-    'Your payment of {amount} has not been returned yet. We look into it and write to you.',
-    'Your payment of {amount} has not been returned yet to {card}. We look into it and write to you.',
+    'Your payment of {amount} has not been refunded yet. We are looking into it and will write to you.',
+    'Your payment of {amount} has not been refunded to {card} yet. We are looking into it and will write to you.',
   ],
   returned: [
-    'Your payment of {amount} was returned in full. It usually takes 5 to 10 business days to show on your statement.',
-    'Your payment of {amount} was returned in full to {card}. It usually takes 5 to 10 business days to show on your statement.',
+    'Your payment of {amount} was refunded in full. It usually takes 5 to 10 business days to show on your statement.',
+    'Your payment of {amount} was refunded in full to {card}. It usually takes 5 to 10 business days to show on your statement.',
   ],
   returning: [
-    'Your payment of {amount} is being returned in full. It usually takes 5 to 10 business days to show on your statement.',
-    'Your payment of {amount} is being returned in full to {card}. It usually takes 5 to 10 business days to show on your statement.',
+    'Your payment of {amount} is being refunded in full. It usually takes 5 to 10 business days to show on your statement.',
+    'Your payment of {amount} is being refunded in full to {card}. It usually takes 5 to 10 business days to show on your statement.',
   ],
 } as const;
 
 function reasonOf({ kind, why }: RefundedPayment, isMember: boolean): string {
   if (why === 'other_amount')
-    return 'This was not the amount of your order, so nothing was bought with it. You can pay your order again.';
-  if (kind !== 'join') return 'This upgrade could not be sold any more, so nothing is to be paid for it.';
+    return 'This was not the amount of your order, so nothing was bought with it. You can pay for your order again.';
+  if (kind !== 'join') return 'This upgrade was no longer available, so there is nothing to pay for it.';
   return isMember
-    ? 'This membership had already been paid for, so nothing more is to be paid.'
-    : 'This membership had already been paid for by another join, so nothing more is to be paid.';
+    ? 'This membership had already been paid for, so there is nothing more to pay.'
+    : 'This membership had already been paid for by another registration, so there is nothing more to pay.';
 }
 
 /** Shown for a payment that bought nothing and is refunded. */
@@ -91,7 +91,7 @@ function Refunded({ payment, goOn }: { payment: RefundedPayment; goOn: string | 
           <Sentence text={card ? withCard : plain} values={values} />
         </p>
         <p>
-          Is something not right? Write to <SupportEmail />.
+          Is something wrong? Write to <SupportEmail />.
         </p>
         {isMember ? <ContinueLink goOn={goOn} /> : <StartOver />}
       </Stack>

@@ -59,7 +59,7 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
     <>
       <Lead>{society.name} reminds people by email of a join that they have begun and not finished.</Lead>
       <Stack>
-        {areStopped && <Note>No more reminders go to your email address.</Note>}
+        {areStopped && <Note>We will not send any more reminders to your email address.</Note>}
         {fault && <Alert isAnswer>{fault.message}</Alert>}
         <Button
           variant={areStopped ? 'second' : 'main'}
@@ -71,8 +71,8 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
         </Button>
         <Hint>
           {areStopped
-            ? 'Emails about a membership that was paid for still come, and those that you ask for.'
-            : 'That is for the address to which the email came. Emails about a membership that was paid for still come, and those that you ask for.'}
+            ? 'You will still get emails about a membership you have paid for, and those you ask for.'
+            : 'This is for the address the email was sent to. You will still get emails about a membership you have paid for, and those you ask for.'}
         </Hint>
         <Contact />
       </Stack>

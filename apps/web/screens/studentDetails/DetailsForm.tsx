@@ -215,7 +215,7 @@ export function DetailsForm({
             before you go on.
           </Note>
         )}
-        <Hint>For your certificate, and for what is sent by post. The society’s staff alone see it.</Hint>
+        <Hint>For your certificate, and for anything we mail you. Only the society’s staff see it.</Hint>
         <TextField {...text('address1')} />
         <TextField {...text('address2')} />
         <div className={styles.place}>
@@ -257,7 +257,7 @@ export function DetailsForm({
           />
           <SelectField {...field('highSchoolGpa')} placeholder={CHOOSE} options={gpaOptions} required />
         </div>
-        <Hint>Your GPA shows whether you are eligible. The society’s staff alone see it.</Hint>
+        <Hint>Your GPA shows whether you are eligible. Only the society’s staff see it.</Hint>
         {lowGpa && <Note isAnswer>{lowGpa}</Note>}
       </Group>
       <div className={styles.end}>
@@ -292,8 +292,8 @@ export function DetailsForm({
         {hasErrors && (
           <Hint id="unsaved">
             {invalidFields.length === 1
-              ? 'One answer is missing or not right yet: they are marked above, and listed at the top.'
-              : `${invalidFields.length} answers are missing or not right yet: they are marked above, and listed at the top.`}
+              ? 'One answer is missing or needs a correction. It is marked above and listed at the top.'
+              : `${invalidFields.length} answers are missing or need a correction. They are marked above and listed at the top.`}
           </Hint>
         )}
         <Foot>

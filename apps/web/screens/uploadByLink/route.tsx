@@ -40,15 +40,15 @@ export function Component() {
       ) : (
         <>
           <Lead>
-            Photograph your transcript, or your test scores, with this phone. All of the page should be in the
-            picture, and every line readable.
+            Take a photo of your transcript or your test scores with this phone. Get the whole page in the
+            picture, with every line readable.
           </Lead>
           <DocumentUpload document="transcript" send={send} />
           <UploadedDocuments files={sent} />
           {sent.length > 0 && (
             <Stack>
               <Note>
-                It has arrived. Go on at your computer, where it is listed now. You can close this window, or
+                We have it. Continue on your computer, where it is now listed. You can close this window, or
                 send another page.
               </Note>
             </Stack>

@@ -43,7 +43,7 @@ export function Component() {
   };
   return (
     <Card title="Upload Your Resume">
-      <Lead>Mentors and scholarship committees read it together with your membership.</Lead>
+      <Lead>Mentors and scholarship committees read it along with your membership.</Lead>
       {contactId ? (
         <DocumentUpload document="resume" send={send} onLeftOut={setLeftOut} />
       ) : (

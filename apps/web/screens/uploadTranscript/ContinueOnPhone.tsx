@@ -15,7 +15,7 @@ import styles from './ContinueOnPhone.module.css';
 type Documents = Data<'getDocuments'>['documents'];
 
 const POLL_INTERVAL_MS = 3_000;
-const FAILED = 'We could not make a code just now. Please try again.';
+const FAILED = 'We could not create a code. Please try again.';
 
 interface Shown {
   address: string;
@@ -80,7 +80,7 @@ export function ContinueOnPhone({
         </h2>
         {shown ? (
           <>
-            <p>Point your phone’s camera at the code and photograph the transcript. This page will notice.</p>
+            <p>Point your phone’s camera at the code and photograph the transcript. It will appear here.</p>
             <p className={styles.small}>
               The code works for an hour, and opens nothing but this upload. Or open this address on the
               phone:
@@ -89,7 +89,7 @@ export function ContinueOnPhone({
           </>
         ) : (
           <>
-            <p>Is it on paper? Photograph it with your phone, and go on here.</p>
+            <p>Is it on paper? Take a photo with your phone, and continue here.</p>
             {fault && <Alert>{fault.message}</Alert>}
             <Button
               variant="second"
@@ -103,7 +103,7 @@ export function ContinueOnPhone({
         )}
       </div>
       <p className={styles.arrived} role="status">
-        {arrived && `${arrived} has arrived from your phone.`}
+        {arrived && `${arrived} arrived from your phone.`}
       </p>
       {shown && <QrPicture code={shown.code} label="QR code of the address beside it" />}
     </section>

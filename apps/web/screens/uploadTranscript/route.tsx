@@ -77,8 +77,8 @@ export function Component() {
     <Card title="Upload Transcript">
       {isTaken && (
         <Lead>
-          One last step: a recent transcript, or your test scores, so that we can confirm that you are
-          eligible. A clear photo will do.
+          One last step: a recent transcript, or your test scores, so we can confirm that you are eligible. A
+          clear photo is fine.
         </Lead>
       )}
       {message && (
@@ -98,8 +98,8 @@ export function Component() {
       {isTaken && known && <ContinueOnPhone uuid={uuid} onDocuments={takeFromPhone} />}
       {uploaded.length === 0 && isTaken && (
         <p className={styles.later}>
-          Not at hand? Email it to <SupportEmail /> within {PROOF_DUE_DAYS} days and{' '}
-          <Link to={screens.congratulations}>go on without it</Link>.
+          Don’t have it with you? Email it to <SupportEmail /> within {PROOF_DUE_DAYS} days, and{' '}
+          <Link to={screens.congratulations}>continue without it</Link>.
         </p>
       )}
     </Card>

@@ -30,7 +30,7 @@ export async function loader({ params: { number } }: LoaderFunctionArgs): Promis
   if (!number) return { answer: null, failure: null };
   const outcome = await outcomeOf(
     call('verifyNumber', { params: { number }, quiet: true }),
-    'We could not look up this number just now.',
+    'We could not look up this number.',
   );
   return 'data' in outcome ? { answer: outcome.data, failure: null } : { answer: null, failure: outcome };
 }
@@ -88,9 +88,9 @@ function Answer({ answer, typed }: { answer: Data<'verifyNumber'>; typed: string
     );
   if (answer.standing === 'ended') return <Finding title="This membership is no longer valid" />;
   return (
-    <Finding title="We know of no such membership">
+    <Finding title="We have no record of such a membership">
       <p>
-        No membership of {society.name} can be verified by the number{' '}
+        {society.name} has no membership to verify under the number{' '}
         <span className={styles.typed}>{typed}</span>. Please compare it with the certificate.
       </p>
     </Finding>
