@@ -77,7 +77,7 @@ function Choice({ details }: { details: Details }) {
         <Lead>{membershipPageSubheader}</Lead>
         {eligibility?.inShort && (
           <p className={styles.inShort}>
-            <span>{eligibility.inShort}</span> <a href="#eligibility">Are you eligible?</a>
+            <a href="#eligibility">{eligibility.inShort}</a>
           </p>
         )}
       </div>
