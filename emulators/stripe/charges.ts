@@ -113,7 +113,7 @@ function cardDetails(
     checks: {
       address_line1_check: method.billing_details.address?.line1 ? 'pass' : null,
       address_postal_code_check: method.billing_details.address?.postal_code ? 'pass' : null,
-      cvc_check: 'pass',
+      cvc_check: card.wallet ? null : 'pass',
     },
     country: card.country,
     electronic_commerce_indicator: null,
@@ -139,7 +139,7 @@ function cardDetails(
         }
       : null,
     transaction_link_id: null,
-    wallet: null,
+    wallet: card.wallet as Stripe.Charge.PaymentMethodDetails.Card['wallet'],
   };
 }
 

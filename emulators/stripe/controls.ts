@@ -32,7 +32,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a URL of this
  *   machine, which the API would not register
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple accepts or refuses the domain
- * - `POST /_emulator/browser {wallet}`: sets whether the card form offers a wallet
+ * - `POST /_emulator/browser {wallet}`: sets whether devices have a wallet
  * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: sets whether the bank asks its question about
  *   this intent in a frame over the page, or on a separate page
  */

@@ -37,6 +37,7 @@ export const CARD_PARAMS: Extra = {
       exp_month: { type: 'number' },
       exp_year: { type: 'number' },
       cvc: { type: 'string' },
+      wallet: { type: 'string' },
     },
     required: ['number', 'exp_month', 'exp_year'],
     additionalProperties: false,
@@ -48,6 +49,7 @@ interface CardDetails {
   exp_month: number;
   exp_year: number;
   cvc?: string;
+  wallet?: string;
 }
 
 export interface PaymentMethodData {
@@ -101,7 +103,7 @@ function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodDa
       networks: { available: [brand], preferred: null },
       regulated_status: 'unregulated',
       three_d_secure_usage: { supported: brand !== 'amex' },
-      wallet: null,
+      wallet: card.wallet ? { dynamic_last4: null, google_pay: {}, type: 'google_pay' } : null,
     },
     created: call.now,
     customer: null,
@@ -141,6 +143,8 @@ function checkCard(call: Call, card: CardDetails): void {
   if (card.exp_year === year && card.exp_month < today.getUTCMonth() + 1) {
     throw refuse('invalid_expiry_month', 'exp_month', "Your card's expiration month is invalid.");
   }
+  if (card.wallet !== undefined && card.wallet !== 'google_pay')
+    throw notEmulated(`cards of the wallet ${card.wallet}`);
   const digits = brandOf(card.number) === 'amex' ? 4 : 3;
   if (card.cvc !== undefined && !new RegExp(`^\\d{${digits}}$`).test(card.cvc)) {
     throw refuse('invalid_cvc', 'cvc', "Your card's security code is invalid.");

@@ -2,6 +2,7 @@ import type { AddressValue } from './address-fields.ts';
 import { callApi, intentIdOf, type PublicIntent, type Result, type StripeJsError } from './api.ts';
 import { IntegrationError } from './dom.ts';
 import type { ValidationError } from './element.ts';
+import { ExpressElement } from './express-element.ts';
 import { FramedElement, type Group } from './framed-element.ts';
 import type { Appearance } from './style.ts';
 
@@ -19,6 +20,7 @@ export class Elements implements Group {
   readonly loaded: Promise<void>;
   readonly #elements = new Map<string, FramedElement>();
   #options: ElementsOptions;
+  #intent: PublicIntent | undefined;
 
   constructor(key: string, options: ElementsOptions) {
     if (!options.clientSecret && !options.mode) {
@@ -47,8 +49,23 @@ export class Elements implements Group {
     return this.#options.clientSecret;
   }
 
+  get due(): { amount: number; currency: string } {
+    const { amount = 0, currency = 'usd' } = this.#intent ?? this.#options;
+    return { amount, currency };
+  }
+
   get payment(): FramedElement | undefined {
     return this.#elements.get('payment');
+  }
+
+  /** The element that has the card: the card form, or a wallet's button. */
+  get payer(): FramedElement | undefined {
+    return this.payment ?? this.#express;
+  }
+
+  get #express(): ExpressElement | undefined {
+    const element = this.#elements.get('expressCheckout');
+    return element instanceof ExpressElement ? element : undefined;
   }
 
   create(type: string, options?: object): FramedElement {
@@ -57,12 +74,17 @@ export class Elements implements Group {
         `Can only create one Element of type ${type} through the same Elements group.`,
       );
     }
-    if (type !== 'payment' && type !== 'address')
+    if (type !== 'payment' && type !== 'address' && type !== 'expressCheckout')
       throw new IntegrationError(`The emulator does not stand in for Elements of type ${type}.`);
+    if (this.#elements.size > 0 && (type === 'expressCheckout' || this.#express))
+      throw new IntegrationError(
+        'The emulator stands in for an Express Checkout Element only in a group of its own.',
+      );
     const { mode } = (options ?? {}) as { mode?: string };
     if (type === 'address' && mode !== 'billing' && mode !== 'shipping')
       throw new IntegrationError("You must supply options.mode. mode must be 'billing' or 'shipping'.");
-    const element = new FramedElement(this, type, options);
+    const element =
+      type === 'expressCheckout' ? new ExpressElement(this, options) : new FramedElement(this, type, options);
     this.#elements.set(type, element);
     this.#arrange();
     return element;
@@ -94,23 +116,30 @@ export class Elements implements Group {
 
   /** Validates every element. The first invalid field gets the focus. */
   async submit(): Promise<{ error?: ValidationError; selectedPaymentMethod?: string }> {
+    if (this.#express && !this.#express.isAuthorised)
+      throw new IntegrationError(
+        "A wallet can be submitted only after the 'confirm' event of the Express Checkout Element.",
+      );
     const elements = [...this.#elements.values()];
     const errors = await Promise.all(elements.map((element) => element.ask<ValidationError>('validate')));
     const index = errors.findIndex(Boolean);
-    if (index < 0) return { selectedPaymentMethod: 'card' };
+    if (index < 0) return { selectedPaymentMethod: this.#express ? 'google_pay' : 'card' };
     elements[index]!.send('focusFault');
     return { error: errors[index]! };
   }
 
   /**
-   * Calls the API from the card's frame, with the typed card and the typed billing details. Billing details that the page passes
+   * Calls the API from the frame that has the card, with the card and the billing details there. Billing details that the page passes
    * (`given`) replace typed ones.
    */
   async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {
     const typed = await this.#elements.get('address')?.ask<{ value: AddressValue }>('getValue');
-    return this.payment!.ask('send', path, params, { ...typed?.value, ...given }) as Promise<
-      Result<'value', Value>
-    >;
+    const sent = await this.payer!.ask<Result<'value', Value>>('send', path, params, {
+      ...typed?.value,
+      ...given,
+    });
+    this.#express?.settle();
+    return sent!;
   }
 
   on(): this {
@@ -137,7 +166,9 @@ export class Elements implements Group {
     const { clientSecret } = this.#options;
     if (!clientSecret) return {};
     const path = `payment_intents/${intentIdOf(clientSecret)}`;
-    return callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
+    const fetched = await callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
+    if (fetched.value) this.#intent = fetched.value;
+    return fetched;
   }
 
   #arrange(): void {

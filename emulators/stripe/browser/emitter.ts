@@ -24,6 +24,10 @@ export class Emitter {
     return this;
   }
 
+  protected listensTo(name: string): boolean {
+    return (this.#handlers.get(name)?.size ?? 0) > 0;
+  }
+
   protected emit(name: string, event?: object): void {
     for (const handler of [...(this.#handlers.get(name) ?? [])]) handler(event);
   }

@@ -1,14 +1,17 @@
 import { AddressFields, type AddressOptions } from './address-fields.ts';
 import { callApi, type PublicIntent } from './api.ts';
 import type { ElementFields, Tell } from './element.ts';
+import { ExpressFields } from './express-fields.ts';
+import type { ExpressOptions } from './express-options.ts';
 import { HELLO, MARGIN } from './frame-host.ts';
-import { PaymentFields } from './payment-fields.ts';
+import { type CardInput, PaymentFields, type PaymentOptions } from './payment-fields.ts';
 import { askCardholder } from './question.ts';
 import type { Appearance } from './style.ts';
+import type { Sheet } from './wallet.ts';
 
 /** The page's first message: it says what the frame is to show. */
 interface Start {
-  role: 'payment' | 'address' | 'question';
+  role: 'payment' | 'address' | 'expressCheckout' | 'question';
   key: string;
   options: object;
   appearance?: Appearance;
@@ -18,8 +21,11 @@ interface Start {
 type Handlers = Record<string, (...args: never[]) => unknown>;
 
 function handlersOf({ role, key, options, appearance, hasAddress }: Start, tell: Tell): Handlers {
-  if (role === 'payment') return payment(new PaymentFields(tell, appearance, hasAddress), key);
+  if (role === 'payment')
+    return payment(new PaymentFields(tell, appearance, hasAddress, options as PaymentOptions), key);
   if (role === 'address') return address(new AddressFields(tell, appearance, options as AddressOptions));
+  if (role === 'expressCheckout')
+    return express(new ExpressFields(tell, appearance, options as ExpressOptions), key);
   return { ask: (intent: PublicIntent) => askCardholder(intent) };
 }
 
@@ -48,16 +54,36 @@ function payment(fields: PaymentFields, key: string): Handlers {
     ...common(fields),
     update: () => {},
     arrange: (hasAddress: boolean) => fields.arrange(hasAddress),
-    /** Sends the card from the frame to the API, so that the page never sees it. */
     send: (path: string, params: object, billing: { address?: object }) => {
       const { place } = fields;
       const details = { ...billing, ...(place && { address: { ...place, ...billing.address } }) };
-      const method = { type: 'card', card: fields.card, billing_details: details };
-      return path === 'payment_methods'
-        ? callApi(key, 'POST', path, method)
-        : callApi(key, 'POST', path, { ...params, payment_method_data: method });
+      return sendCard(key, path, params, fields.card, details);
     },
   };
+}
+
+function express(fields: ExpressFields, key: string): Handlers {
+  return {
+    ...common(fields),
+    update: (options: Partial<ExpressOptions>) => fields.update(options),
+    arrange: () => {},
+    available: () => fields.available,
+    answer: (sheet: Sheet | null) => fields.answer(sheet),
+    fail: (message: string) => fields.settle(message),
+    send: async (path: string, params: object, billing: object) => {
+      const sent = await sendCard(key, path, params, fields.card, { ...fields.billing, ...billing });
+      fields.settle(sent.error?.message);
+      return sent;
+    },
+  };
+}
+
+/** Sends the card from the frame to the API, so that the page never sees it. */
+function sendCard(key: string, path: string, params: object, card: CardInput, billing: object) {
+  const method = { type: 'card', card, billing_details: billing };
+  return path === 'payment_methods'
+    ? callApi(key, 'POST', path, method)
+    : callApi(key, 'POST', path, { ...params, payment_method_data: method });
 }
 
 window.addEventListener('message', ({ source, data, ports: [port] }: MessageEvent<Start>) => {

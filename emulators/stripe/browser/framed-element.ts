@@ -9,22 +9,28 @@ export interface Group {
   readonly appearance: Appearance | undefined;
   /** Resolves when the intent has been loaded; rejects with the error if that failed. */
   readonly loaded: Promise<void>;
+  /** What is due (cents), as the intent had it when it was last fetched. */
+  readonly due: { amount: number; currency: string };
   has(type: string): boolean;
   forget(element: FramedElement): void;
 }
 
-const TITLES = { payment: 'Secure payment input frame', address: 'Secure address input frame' } as const;
+const TITLES = {
+  payment: 'Secure payment input frame',
+  address: 'Secure address input frame',
+  expressCheckout: 'Secure express checkout frame',
+} as const;
 
 /** An element on the page's side: a frame of another origin, so that the page does not see what is typed into it. */
 export class FramedElement extends Emitter {
   readonly type: keyof typeof TITLES;
-  readonly #group: Group;
+  protected readonly group: Group;
   readonly #frame: Frame;
   #destroyed = false;
 
   constructor(group: Group, type: keyof typeof TITLES, options: object = {}) {
     super();
-    this.#group = group;
+    this.group = group;
     this.type = type;
     this.#frame = new Frame(
       TITLES[type],
@@ -35,10 +41,7 @@ export class FramedElement extends Emitter {
         appearance: group.appearance,
         hasAddress: group.has('address'),
       }),
-      (name, event) => {
-        if (name === 'enter') this.#frame.node.closest('form')?.requestSubmit();
-        else this.emit(name, event);
-      },
+      (name, event) => this.heard(name, event),
     );
   }
 
@@ -53,10 +56,13 @@ export class FramedElement extends Emitter {
     const frame = this.#frame;
     node.replaceChildren(frame.node);
     queueMicrotask(() => this.emit('loaderstart', { elementType: this.type }));
-    Promise.all([this.#group.loaded, frame.connected]).then(
-      () => frame.node.isConnected && this.emit('ready', { elementType: this.type }),
-      (error: object) => frame.node.isConnected && this.emit('loaderror', { elementType: this.type, error }),
-    );
+    Promise.all([this.group.loaded, frame.connected])
+      .then(() => this.readiness())
+      .then(
+        (more) => frame.node.isConnected && this.emit('ready', { elementType: this.type, ...more }),
+        (error: object) =>
+          frame.node.isConnected && this.emit('loaderror', { elementType: this.type, error }),
+      );
   }
 
   unmount(): void {
@@ -66,7 +72,7 @@ export class FramedElement extends Emitter {
   destroy(): void {
     this.unmount();
     this.#destroyed = true;
-    this.#group.forget(this);
+    this.group.forget(this);
   }
 
   focus(): void {
@@ -104,5 +110,16 @@ export class FramedElement extends Emitter {
    */
   send(name: string, ...args: unknown[]): void {
     this.ask(name, ...args).catch(() => {});
+  }
+
+  /** Is called with each event of the frame. */
+  protected heard(name: string, event: object): void {
+    if (name === 'enter') this.#frame.node.closest('form')?.requestSubmit();
+    else this.emit(name, event);
+  }
+
+  /** Resolves with what the event `ready` tells besides the element's type. */
+  protected async readiness(): Promise<object> {
+    return {};
   }
 }

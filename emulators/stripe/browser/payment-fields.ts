@@ -23,7 +23,14 @@ export interface CardInput {
   number: string;
   exp_month: number;
   exp_year: number;
-  cvc: string;
+  /** A wallet's card has none. */
+  cvc?: string;
+  wallet?: 'google_pay';
+}
+
+/** The options of the Payment Element that have an effect here. */
+export interface PaymentOptions {
+  wallets?: { googlePay?: 'auto' | 'never' };
 }
 
 const TEST_CARDS = [
@@ -49,7 +56,7 @@ export class PaymentFields extends ElementFields {
   readonly #brand: HTMLSpanElement;
   readonly #place: HTMLDivElement;
 
-  constructor(tell: Tell, appearance: Appearance | undefined, hasAddress: boolean) {
+  constructor(tell: Tell, appearance: Appearance | undefined, hasAddress: boolean, options: PaymentOptions) {
     super(tell, appearance);
     const field = (name: FieldName, label: string, autocomplete: string, more = {}): Field =>
       new Field(
@@ -84,7 +91,8 @@ export class PaymentFields extends ElementFields {
       this.#fields.number.root,
       make('div', { class: 'Row' }, this.#fields.expiry.root, this.#fields.cvc.root),
     );
-    if (document.documentElement.hasAttribute('data-wallet')) this.root.prepend(this.#walletButton());
+    if (document.documentElement.hasAttribute('data-wallet') && options.wallets?.googlePay !== 'never')
+      this.root.prepend(this.#walletButton());
     this.arrange(hasAddress);
   }
 
@@ -145,11 +153,13 @@ export class PaymentFields extends ElementFields {
     const said = make('p', { class: 'Error', role: 'alert' });
     said.hidden = true;
     const button = make('button', { type: 'button', class: 'Wallet' }, 'Pay with a wallet');
-    button.addEventListener('click', async () => {
-      const number = await openWallet();
-      said.textContent = number === null ? "The wallet's window could not be opened." : '';
-      said.hidden = number !== null;
-      if (number !== null) this.#use(number);
+    button.addEventListener('click', () => {
+      const wallet = openWallet(null, (choice) => {
+        wallet?.close();
+        if (choice) this.#use(choice.number);
+      });
+      said.textContent = wallet === null ? "The wallet's window could not be opened." : '';
+      said.hidden = wallet !== null;
     });
     return make('div', {}, button, said);
   }

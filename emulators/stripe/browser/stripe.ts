@@ -52,7 +52,7 @@ class StripeJs {
     const confirmed = await this.#confirm(
       clientSecret,
       rest,
-      elements?.payment && ((path, params) => elements.send(path, params, data?.billing_details)),
+      elements?.payer && ((path, params) => elements.send(path, params, data?.billing_details)),
     );
     if (confirmed.error || redirect === 'if_required') return confirmed;
     return leaveFor(confirmed.paymentIntent, confirmParams.return_url!);

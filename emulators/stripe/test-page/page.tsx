@@ -3,15 +3,26 @@
  * page is to do; `window.seen` records what happened, for the test to read.
  */
 
-import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { StripeElementLocale } from '@stripe/stripe-js';
+import {
+  AddressElement,
+  Elements,
+  ExpressCheckoutElement,
+  PaymentElement,
+  useElements,
+  useStripe,
+} from '@stripe/react-stripe-js';
+import type { StripeElementLocale, StripeExpressCheckoutElementOptions } from '@stripe/stripe-js';
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
 const query = new URLSearchParams(location.search);
 const clientSecret = query.get('secret')!;
-const seen: { changes: unknown[]; ready: string[]; result?: unknown } = { changes: [], ready: [] };
+const seen: { changes: unknown[]; ready: string[]; express: [string, unknown][]; result?: unknown } = {
+  changes: [],
+  ready: [],
+  express: [],
+};
 Object.assign(window, { seen });
 
 const stripe = loadStripe('pk_test_emulated');
@@ -68,8 +79,64 @@ function Form() {
   );
 }
 
+/** A wallet's button, in a group of its own. `express` in the URL's query says how the page answers its click. */
+function Express({ answer }: { answer: string }) {
+  const stripeJs = useStripe();
+  const elements = useElements();
+  const [message, setMessage] = useState('');
+  const note = (name: string, event: unknown) => seen.express.push([name, structuredClone(event)]);
+  return (
+    <section>
+      <ExpressCheckoutElement
+        options={expressOptions}
+        onReady={({ availablePaymentMethods }) => note('ready', availablePaymentMethods)}
+        onClick={({ resolve, reject, expressPaymentType }) => {
+          note('click', expressPaymentType);
+          if (answer === 'reject') reject();
+          else if (answer !== 'nothing')
+            resolve({ lineItems: [{ name: 'Membership', amount: answer === 'too much' ? 6501 : 6500 }] });
+        }}
+        onConfirm={async ({ billingDetails, expressPaymentType, paymentFailed }) => {
+          note('confirm', { billingDetails, expressPaymentType });
+          if (billingDetails?.address.country === 'FR')
+            return paymentFailed({ reason: 'invalid_billing_address', message: 'Not from there.' });
+          const { error } = await stripeJs!.confirmPayment({
+            elements: elements!,
+            redirect: 'if_required',
+            confirmParams: { return_url: new URL('/return', location.href).href },
+          });
+          setMessage(error?.message ?? 'paid');
+        }}
+        onCancel={() => note('cancel', null)}
+      />
+      <button type="button" onClick={() => void elements!.submit().catch((e) => setMessage(String(e)))}>
+        Submit the wallet
+      </button>
+      <button
+        type="button"
+        onClick={() => void elements!.fetchUpdates().then(() => setMessage('the wallet is updated'))}
+      >
+        Update the wallet
+      </button>
+      <output>{message}</output>
+    </section>
+  );
+}
+
+const expressOptions: StripeExpressCheckoutElementOptions = {
+  business: { name: 'The Society' },
+  billingAddressRequired: true,
+  paymentMethods: { amazonPay: 'never', klarna: 'never', link: 'never', paypal: 'never' },
+  ...JSON.parse(query.get('options') ?? '{}'),
+};
+
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
+    {query.has('express') && (
+      <Elements stripe={stripe} options={{ clientSecret, loader: 'never' }}>
+        <Express answer={query.get('express')!} />
+      </Elements>
+    )}
     <Elements
       stripe={stripe}
       options={{
