@@ -13,6 +13,9 @@ export function proofDueAt(paidAt: Date): Date {
 /** The minimum donation (cents). It happens to equal Stripe's minimum charge. */
 export const LEAST_DONATION_CENTS = 50;
 
+/** The countries in which a card must be billed to pay (specification, section 5). */
+export const BILLING_COUNTRIES = ['US', 'CA'];
+
 /** How long (ms) a toast is shown (specification, section 9). */
 export const TOAST_MS = 5000;
 

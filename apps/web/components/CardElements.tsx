@@ -13,6 +13,9 @@ import styles from './CardElements.module.css';
  */
 export const cardOptions = { wallets: { link: 'never' } } as const;
 
+/** The same for a form below a wallet's own buttons, which would offer the wallets a second time. */
+export const onlyCardOptions = { wallets: { applePay: 'never', googlePay: 'never', link: 'never' } } as const;
+
 const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Please check your connection.';
 
 /**
@@ -94,7 +97,7 @@ export function CardElements({
 }
 
 /** Returns the appearance of Stripe's fields, with the document's values of our design tokens. */
-function appearance(): Appearance {
+export function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();
   return {

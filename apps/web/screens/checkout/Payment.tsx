@@ -3,19 +3,23 @@ import { type ChangeEvent, useEffect, useState } from 'react';
 import { Link, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import type { OrderSummary } from '#core/orderSummary.ts';
 import { CARDS_ACCEPTED, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { BILLING_COUNTRIES } from '#core/specified.ts';
 import { Alert, Note, scrollIntoView } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { Icon } from '#ui/icons.tsx';
 import { useForm } from '#ui/useForm.ts';
-import { CardElements, cardOptions } from '../../components/CardElements.tsx';
+import { CardElements, onlyCardOptions } from '../../components/CardElements.tsx';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
-import type { CheckoutDetails, PaymentIntent } from './order.ts';
+import { ExpressPay } from './ExpressPay.tsx';
+import type { CheckoutDetails, OrderProduct, PaymentIntent } from './order.ts';
+import type { Payment as Paying, Wanted } from './payment.ts';
 import { NOT_UPDATED } from './paymentWork.ts';
 import styles from './styles.module.css';
 import type { usePayment } from './usePayment.ts';
@@ -26,7 +30,7 @@ const POLICIES_REQUIRED = 'You must agree to the policies.';
 interface Props {
   details: CheckoutDetails;
   intent: PaymentIntent;
-  totalCents: number;
+  order: OrderSummary<OrderProduct>;
   orderIsChanging: boolean;
   paying: ReturnType<typeof usePayment>;
 }
@@ -48,11 +52,12 @@ export function Payment(props: Props) {
 function CardForm({
   details,
   intent,
-  totalCents,
+  order,
   orderIsChanging,
-  paying: { payment, send, mount },
+  paying,
   onLoadError,
 }: Props & { onLoadError: (event: { error: unknown }) => void }) {
+  const { payment, send, mount } = paying;
   const { society, checkout } = useSite();
   const stripe = useStripe();
   const elements = useElements();
@@ -73,24 +78,36 @@ function CardForm({
   const [addressOptions] = useState(() => billingOptions(details.billing));
   const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
-  function buy(isForAnother: boolean) {
-    if (!canBuy || payment.stage !== 'ready') return;
+  /** Returns what a press wants: null without a session, undefined if nothing can be paid yet. A checkbox that is missing gets the focus. */
+  function want(isForAnother: boolean): Wanted | null | undefined {
+    if (!canBuy || payment.stage !== 'ready') return undefined;
     const [missing] = Object.keys(consents.check());
     if (missing) {
       document.getElementById(missing)?.focus();
-      return send({ type: 'pressedTooSoon' });
+      send({ type: 'pressedTooSoon' });
+      return undefined;
     }
     const uuid = storedSession();
     if (!uuid) console.error(NO_SESSION_FOR_MEMBERSHIP);
     const { agreeToPolicies, hasGuardianConsent } = consents.values;
-    const wanted = uuid && {
-      uuid,
-      revision: intent.revision ?? 0,
-      agreeToPolicies: !asksPolicies || agreeToPolicies,
-      hasGuardianConsent,
-      isForAnother,
-    };
-    send({ type: 'pressed', wanted: wanted || null });
+    return uuid
+      ? {
+          uuid,
+          revision: intent.revision ?? 0,
+          agreeToPolicies: !asksPolicies || agreeToPolicies,
+          hasGuardianConsent,
+          isForAnother: isForAnother || payment.isForAnother,
+        }
+      : null;
+  }
+  function buy(isForAnother: boolean) {
+    const wanted = want(isForAnother);
+    if (wanted !== undefined) send({ type: 'pressed', wanted });
+  }
+  function openSheet(): boolean {
+    const wanted = want(false);
+    if (wanted === undefined) return false;
+    return send({ type: 'walletPressed', wanted }).sheet === wanted && wanted !== null;
   }
   const checkbox = (name: keyof typeof consents.values) => ({
     id: name,
@@ -100,110 +117,132 @@ function CardForm({
     error: consents.errors[name],
     required: true,
   });
-  const { answer } = payment;
+  const { membership, donations, storeProducts, totalDueTodayCents } = order;
+  const lines = [...(membership ? [membership] : []), ...donations, ...storeProducts];
+  const isByWallet = payment.form === 'wallet';
 
   return (
-    <Form onSubmit={() => buy(false)}>
-      <section className={styles.block} aria-labelledby="billing">
-        <h2 id="billing">Billing address</h2>
-        <p className={styles.intro}>
-          {details.billing?.line1 && <span>{GIVEN_ADDRESS} </span>}
-          <span>{CARDS_ACCEPTED}</span>
-        </p>
-        <div className={styles.address} data-ready={ready.address || undefined}>
-          <AddressElement
-            options={addressOptions}
-            onLoadError={onLoadError}
-            onReady={() => setReady((now) => ({ ...now, address: true }))}
-          />
-        </div>
-      </section>
-      <section className={styles.block} aria-labelledby="card">
-        <div className={styles.cardHead}>
-          <h2 id="card">Card</h2>
-          {details.revision !== undefined && <a href="#ask">No card of your own?</a>}
-        </div>
-        <div className={styles.element} data-ready={ready.card || undefined}>
-          <PaymentElement
-            options={cardOptions}
-            onLoadError={onLoadError}
-            onReady={() => setReady((now) => ({ ...now, card: true }))}
-          />
-        </div>
-      </section>
-      <div className={styles.buy}>
-        {asksPolicies && (
-          <Checkbox
-            {...checkbox('agreeToPolicies')}
-            label={
-              <>
-                I agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
-                <a href={society.links.refunds}>refunds</a>)
-              </>
-            }
-          />
-        )}
-        {details.guardianConsent && (
-          <Checkbox {...checkbox('hasGuardianConsent')} label={details.guardianConsent} />
-        )}
-        {details.nameProblem && (
-          <Note>
-            <span>{details.nameProblem}</span>
-            {!details.isCheckoutOnly && (
-              <span>
-                {' '}
-                Or <Link to={screens.studentDetails}>change it in Student Details</Link>.
-              </span>
-            )}
-          </Note>
-        )}
-        <div className={styles.due}>
-          <p data-keep-clear>
-            <strong>{`Total ${displayPrice(totalCents)} USD`}</strong>
-            {details.billingEmail && <span>{` · Receipt to ${details.billingEmail}`}</span>}
+    <>
+      {stripe && (
+        <ExpressPay
+          stripe={stripe}
+          clientSecret={intent.clientSecret}
+          lines={lines.map(({ name, priceCents }) => ({ name, amount: priceCents }))}
+          canBuy={canBuy}
+          onPress={openSheet}
+          paying={paying}
+        >
+          {isByWallet && <Answer answer={payment.answer} onYes={() => send({ type: 'saidForAnother' })} />}
+        </ExpressPay>
+      )}
+      <Form onSubmit={() => buy(false)}>
+        <section className={styles.block} aria-labelledby="billing">
+          <h2 id="billing">Billing address</h2>
+          <p className={styles.intro}>
+            {details.billing?.line1 && <span>{GIVEN_ADDRESS} </span>}
+            <span>{CARDS_ACCEPTED}</span>
           </p>
-          {society.statementName && <p>{`Your statement will say ${society.statementName}`}</p>}
-        </div>
-        <Button type="submit" full disabled={!canBuy} busy={payment.stage !== 'ready' && 'Processing…'}>
-          Buy Now
-        </Button>
-        {payment.total === 'failed' && (
-          <>
-            <Alert>{NOT_UPDATED}</Alert>
-            <Button variant="second" full onClick={() => send({ type: 'updatePressed' })}>
-              Try again
-            </Button>
-          </>
-        )}
-        {answer?.kind === 'question' && (
-          <div ref={scrollIntoView} className={styles.question}>
-            <Note>{answer.text} Nothing was charged yet.</Note>
-            <Button variant="second" full onClick={() => buy(true)}>
-              Yes, pay for someone else
-            </Button>
+          <div className={styles.address} data-ready={ready.address || undefined}>
+            <AddressElement
+              options={addressOptions}
+              onLoadError={onLoadError}
+              onReady={() => setReady((now) => ({ ...now, address: true }))}
+            />
           </div>
-        )}
-        {answer?.kind === 'changed' && <Note isAnswer>{answer.text}</Note>}
-        {answer?.kind === 'error' && <Alert isAnswer>{answer.text}</Alert>}
-        <p className={styles.small}>
-          <Icon name="leaf" size={16} />
-          {checkout.carbonNote}
-        </p>
-        <p className={styles.small}>
-          <Icon name="lock" size={16} />
-          <span>
-            Payments by Stripe: <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
-            <a href="https://stripe.com/privacy">Privacy</a>
-          </span>
-        </p>
+        </section>
+        <section className={styles.block} aria-labelledby="card">
+          <div className={styles.cardHead}>
+            <h2 id="card">Card</h2>
+            {details.revision !== undefined && <a href="#ask">No card of your own?</a>}
+          </div>
+          <div className={styles.element} data-ready={ready.card || undefined}>
+            <PaymentElement
+              options={onlyCardOptions}
+              onLoadError={onLoadError}
+              onReady={() => setReady((now) => ({ ...now, card: true }))}
+            />
+          </div>
+        </section>
+        <div className={styles.buy}>
+          {asksPolicies && (
+            <Checkbox
+              {...checkbox('agreeToPolicies')}
+              label={
+                <>
+                  I agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
+                  <a href={society.links.refunds}>refunds</a>)
+                </>
+              }
+            />
+          )}
+          {details.guardianConsent && (
+            <Checkbox {...checkbox('hasGuardianConsent')} label={details.guardianConsent} />
+          )}
+          {details.nameProblem && (
+            <Note>
+              <span>{details.nameProblem}</span>
+              {!details.isCheckoutOnly && (
+                <span>
+                  {' '}
+                  Or <Link to={screens.studentDetails}>change it in Student Details</Link>.
+                </span>
+              )}
+            </Note>
+          )}
+          <div className={styles.due}>
+            <p data-keep-clear>
+              <strong>{`Total ${displayPrice(totalDueTodayCents)} USD`}</strong>
+              {details.billingEmail && <span>{` · Receipt to ${details.billingEmail}`}</span>}
+            </p>
+            {society.statementName && <p>{`Your statement will say ${society.statementName}`}</p>}
+          </div>
+          <Button type="submit" full disabled={!canBuy} busy={payment.stage !== 'ready' && 'Processing…'}>
+            Buy Now
+          </Button>
+          {payment.total === 'failed' && (
+            <>
+              <Alert>{NOT_UPDATED}</Alert>
+              <Button variant="second" full onClick={() => send({ type: 'updatePressed' })}>
+                Try again
+              </Button>
+            </>
+          )}
+          {!isByWallet && <Answer answer={payment.answer} onYes={() => buy(true)} />}
+          <p className={styles.small}>
+            <Icon name="leaf" size={16} />
+            {checkout.carbonNote}
+          </p>
+          <p className={styles.small}>
+            <Icon name="lock" size={16} />
+            <span>
+              Payments by Stripe: <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
+              <a href="https://stripe.com/privacy">Privacy</a>
+            </span>
+          </p>
+        </div>
+      </Form>
+    </>
+  );
+}
+
+function Answer({ answer, onYes }: { answer: Paying['answer']; onYes: () => void }) {
+  if (answer?.kind === 'changed') return <Note isAnswer>{answer.text}</Note>;
+  if (answer?.kind === 'error') return <Alert isAnswer>{answer.text}</Alert>;
+  return (
+    answer && (
+      <div ref={scrollIntoView} className={styles.question}>
+        <Note>{answer.text} Nothing was charged yet.</Note>
+        <Button variant="second" full onClick={onYes}>
+          Yes, pay for somebody else
+        </Button>
       </div>
-    </Form>
+    )
   );
 }
 
 /** Returns the options of the address form. It offers only the United States and Canada (specification, section 5). */
 function billingOptions(known: CheckoutDetails['billing']) {
-  const options = { mode: 'billing' as const, allowedCountries: ['US', 'CA'] };
+  const options = { mode: 'billing' as const, allowedCountries: BILLING_COUNTRIES };
   if (!known) return options;
   const { name, line1, line2, city, state, postalCode, country } = known;
   return {

@@ -5,8 +5,16 @@ import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { OUTCOME_UNKNOWN } from '#core/sentences.ts';
 import { setSite } from '../../lib/site.ts';
 import { setToaster } from '../../lib/toasts.ts';
-import { afterEvent, initialPayment, type Payment, type PaymentEvent, type Wanted } from './payment.ts';
-import { type CardForm, workOf } from './paymentWork.ts';
+import {
+  afterEvent,
+  initialPayment,
+  type Payment,
+  type PaymentEvent,
+  PRESS_AGAIN,
+  SHEET_OUTDATED,
+  type Wanted,
+} from './payment.ts';
+import { type CardForm, updateTotal, workOf } from './paymentWork.ts';
 
 const wanted: Wanted = {
   uuid: 'u',
@@ -148,6 +156,91 @@ test('another intent begins anew, with an empty card form: what was asked for th
   assert.equal(again.stage, 'confirming');
 });
 
+const walletPressed: PaymentEvent = { type: 'walletPressed', wanted };
+const agreed: PaymentEvent = { type: 'sheetAgreed', fault: null };
+/** The wallet's sheet is open. */
+const open = after(mounted, walletPressed);
+
+test('a wallet pays what its sheet shows, and not what has come since', () => {
+  assert.deepEqual([open.stage, open.sheet], ['ready', wanted]);
+  const paying = after(open, agreed);
+  assert.deepEqual([paying.stage, paying.form, paying.wanted], ['checking', 'wallet', wanted]);
+  assert.equal(after(paying, ...begun(open)).stage, 'confirming');
+  for (const change of [loaded(2), loaded(2, 'other')]) {
+    const now = after(open, change, agreed);
+    assert.deepEqual([now.stage, now.answer?.text], ['ready', SHEET_OUTDATED]);
+  }
+});
+
+test('a sheet that is closed pays nothing, and changes nothing else', () => {
+  const told = after(mounted, pressed, { type: 'checked', attempt, fault: 'Incomplete.' });
+  assert.deepEqual(after(told, walletPressed, { type: 'sheetClosed' }), {
+    ...told,
+    form: 'wallet',
+    answer: null,
+  });
+  assert.equal(after(told, { type: 'sheetClosed' }), told);
+  assert.equal(after(open, { type: 'sheetClosed' }, agreed).stage, 'ready');
+});
+
+test('a wallet’s button opens no sheet while the total is not known, without a session, or while a payment is made', () => {
+  const updating = after(mounted, loaded(2));
+  assert.equal(after(updating, walletPressed), updating);
+  const without = after(mounted, { type: 'walletPressed', wanted: null });
+  assert.deepEqual([without.sheet, without.answer?.text], [null, 'No active join session.']);
+  const byCard = after(mounted, pressed);
+  for (const now of [byCard, confirming, after(confirming, refused('No.', true))])
+    assert.equal(after(now, walletPressed), now, now.stage);
+});
+
+test('Buy Now takes over from an open sheet, and only one of the two pays', () => {
+  const byCard = after(open, pressed);
+  assert.deepEqual([byCard.stage, byCard.form, byCard.sheet], ['checking', 'card', null]);
+  assert.equal(after(byCard, agreed), byCard);
+  const failed = after(byCard, { type: 'checked', attempt: byCard.attempt, fault: 'Incomplete.' }, agreed);
+  assert.deepEqual([failed.stage, failed.answer?.text], ['ready', SHEET_OUTDATED]);
+  const byWallet = after(open, agreed);
+  for (const event of [pressed, agreed, walletPressed]) assert.equal(after(byWallet, event), byWallet);
+});
+
+test('an address that cannot pay is told, and the same sheet pays once it is another', () => {
+  const refusedSheet = after(open, { type: 'sheetAgreed', fault: 'Not from there.' });
+  assert.deepEqual([refusedSheet.stage, refusedSheet.answer?.text], ['ready', 'Not from there.']);
+  assert.equal(after(refusedSheet, agreed).stage, 'checking');
+});
+
+test('a wallet that is declined can pay with another card in the same sheet', () => {
+  const paying = after(open, agreed, ...begun(open));
+  const declined = after(paying, refused('Declined.', true), released('ordering'));
+  assert.deepEqual([declined.stage, declined.form, declined.answer?.text], ['ready', 'wallet', 'Declined.']);
+  assert.equal(after(declined, agreed).attempt, declined.attempt + 1);
+});
+
+test('the question about a payment by the wallet is answered with yes by pressing its button again', () => {
+  const refusal = { kind: 'question', text: 'Paid already?', isOld: false } as const;
+  const asked = after(open, agreed, begun(open)[0]!, { type: 'begun', attempt, refusal });
+  const said = after(asked, { type: 'saidForAnother' });
+  assert.deepEqual([said.isForAnother, said.answer?.text, said.stage], [true, PRESS_AGAIN, 'ready']);
+  assert.equal(after(said, agreed).answer?.text, SHEET_OUTDATED, 'the old sheet pays for oneself');
+});
+
+test('a page that Back brings up has no sheet any more', () => {
+  const now = after(open, { type: 'restored' }, agreed);
+  assert.equal(now.answer?.text, SHEET_OUTDATED);
+});
+
+test('both forms get the total, and it is shown only once both have it', async (t) => {
+  const form = (answer: () => Promise<object>) =>
+    ({ elements: { fetchUpdates: answer } }) as unknown as CardForm;
+  const good = form(async () => ({}));
+  assert.equal(await updateTotal({ card: good, wallet: good }), false);
+  assert.equal(await updateTotal({ card: good, wallet: null }), false);
+  t.mock.method(console, 'error', () => {});
+  const bad = form(async () => ({ error: {} }));
+  assert.equal(await updateTotal({ card: good, wallet: bad }), true);
+  assert.equal(await updateTotal({ card: form(() => Promise.reject(new Error())), wallet: good }), true);
+});
+
 /** Does the work of a stage while the server answers like this. Returns the event. */
 function working(t: TestContext, now: Payment, answer: () => Response, form: object = {}) {
   setSite({ apiUrl: '' } as Site);
@@ -155,9 +248,12 @@ function working(t: TestContext, now: Payment, answer: () => Response, form: obj
   Object.assign(globalThis, { window: { location: { origin: '' } } });
   const { mock } = t.mock.method(globalThis, 'fetch', async () => answer());
   const ways = { reload: async () => {}, goTo: () => {} };
-  return workOf(now, { elements: {}, stripe: form } as unknown as CardForm, ways).finally(() =>
-    mock.restore(),
-  );
+  const forms = {
+    card: null,
+    wallet: null,
+    [now.form]: { elements: {}, stripe: form } as unknown as CardForm,
+  };
+  return workOf(now, forms, ways).finally(() => mock.restore());
 }
 const failure = (status: number, more: object = {}) =>
   Response.json({ success: false, status: 'error', code: 'conflict', message: 'No.', ...more }, { status });

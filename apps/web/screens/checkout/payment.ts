@@ -2,13 +2,13 @@ import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { NO_SESSION_FOR_MEMBERSHIP, OUTCOME_UNKNOWN } from '#core/sentences.ts';
 
 /**
- * The states of paying at Checkout, as a pure function: usePayment.ts does what each stage is for, and sends the event by which it
+ * The states of paying at Checkout, by the card form or by a wallet, as a pure function: usePayment.ts does what each stage is for, and sends the event by which it
  * ends.
  */
 export interface Payment {
   /**
-   * - `ready`: Buy Now can be pressed.
-   * - `checking`: the card form checks what is typed.
+   * - `ready`: Buy Now and the wallet's button can be pressed. The wallet's sheet may be open.
+   * - `checking`: the form checks what is typed.
    * - `beginning`: the server freezes the order.
    * - `confirming`: the card provider takes the payment, and asks the joiner if the bank wants that. If it succeeds, the provider
    *   leads the browser to the payment return.
@@ -17,13 +17,22 @@ export interface Payment {
    * - `leaving`: the payment was made, and the page goes on.
    */
   stage: 'ready' | 'checking' | 'beginning' | 'confirming' | 'releasing' | 'reloading' | 'leaving';
-  /** Counts the presses of Buy Now. An answer to an earlier one is ignored. */
+  /** The form that was used last. Only that one pays, and its answer is shown beside it. */
+  form: FormName;
+  /** Counts the payments that were begun. An answer to an earlier one is ignored. */
   attempt: number;
-  /** For what Buy Now was pressed last. */
+  /** What is paid, or was tried last. */
   wanted: Wanted | null;
-  /** The intent of the card form, and the order's revision, or its total where the server has no revisions. */
+  /**
+   * What the wallet's open sheet shows and may pay; null if none is open, or another form or order has come since. A sheet stays open
+   * after a refusal, and may pay then.
+   */
+  sheet: Wanted | null;
+  /** Whether the joiner has said that they pay for somebody else, and has to press the wallet's button again. */
+  isForAnother: boolean;
+  /** The intent of the forms, and the order's revision, or its total where the server has no revisions. */
   intent: { clientSecret: string; version: number } | null;
-  /** Whether the card form has the order's total. A wallet would show the joiner an old one. */
+  /** Whether the forms have the order's total. A wallet would show the joiner an old one. */
   total: 'shown' | 'updating' | 'failed';
   /** Why the provider refused the payment. `isOver`: the provider itself says that nothing was charged. */
   refusal: { sentence: string; isOver: boolean } | null;
@@ -33,6 +42,8 @@ export interface Payment {
   /** Where a payment that was made leads. */
   goOn: string | null;
 }
+
+export type FormName = 'card' | 'wallet';
 
 export interface Wanted {
   uuid: string;
@@ -45,8 +56,15 @@ export interface Wanted {
 interface Events {
   /** Buy Now was pressed. `wanted` is null if there is no stored session. */
   pressed: { wanted: Wanted | null };
-  /** Buy Now was pressed, but a checkbox is not ticked. */
+  /** Buy Now or the wallet's button was pressed, but a checkbox is not ticked. */
   pressedTooSoon: object;
+  /** The wallet's button was pressed. Its sheet may open if the state then has this `wanted` as `sheet`. */
+  walletPressed: { wanted: Wanted | null };
+  sheetClosed: object;
+  /** The joiner agreed to pay in the sheet. `fault`: the sentence if the billing address cannot pay. */
+  sheetAgreed: { fault: string | null };
+  /** The question about a payment by the wallet was answered with yes. */
+  saidForAnother: object;
   checked: { attempt: number; fault: string | null };
   /** `isOld`: the page lacks what the server asks for. */
   begun: {
@@ -71,10 +89,17 @@ type Row = {
   [Type in keyof Events]?: (now: Payment, event: { type: Type } & Events[Type]) => Payment;
 };
 
+export const SHEET_OUTDATED =
+  'What your wallet showed is out of date. Nothing was charged. Please press its button again.';
+export const PRESS_AGAIN = 'Please press the button of your wallet again to pay for somebody else.';
+
 export const initialPayment: Payment = {
   stage: 'ready',
+  form: 'card',
   attempt: 0,
   wanted: null,
+  sheet: null,
+  isForAnother: false,
   intent: null,
   total: 'shown',
   refusal: null,
@@ -87,14 +112,41 @@ const error = (text: string) => ({ kind: 'error' as const, text });
 /** Begins anew. What still comes of an earlier attempt is ignored. */
 const anew = ({ attempt }: Payment, intent: Payment['intent']) => ({ ...initialPayment, attempt, intent });
 
+const begin = (now: Payment, form: FormName, wanted: Wanted): Payment => ({
+  ...now,
+  stage: 'checking',
+  form,
+  attempt: now.attempt + 1,
+  wanted,
+  answer: null,
+});
+
 const stages: Record<Payment['stage'], Row> = {
   ready: {
     pressed(now, { wanted }) {
       if (now.total !== 'shown') return now;
-      if (!wanted) return { ...now, answer: error(NO_SESSION_FOR_MEMBERSHIP) };
-      return { ...now, stage: 'checking', attempt: now.attempt + 1, wanted, answer: null };
+      // Whatever a sheet shows that is still open, the card pays now.
+      const other: Payment = { ...now, form: 'card', sheet: null };
+      return wanted ? begin(other, 'card', wanted) : { ...other, answer: error(NO_SESSION_FOR_MEMBERSHIP) };
     },
     pressedTooSoon: (now) => ({ ...now, answer: null }),
+    walletPressed(now, { wanted }) {
+      if (now.total !== 'shown') return now;
+      const answer = wanted ? null : error(NO_SESSION_FOR_MEMBERSHIP);
+      return { ...now, form: 'wallet', sheet: wanted, answer };
+    },
+    sheetAgreed(now, { fault }) {
+      if (!now.sheet || now.total !== 'shown')
+        return { ...now, form: 'wallet', answer: { kind: 'changed', text: SHEET_OUTDATED } };
+      if (fault !== null) return { ...now, form: 'wallet', answer: error(fault) };
+      return begin(now, 'wallet', now.sheet);
+    },
+    saidForAnother: (now) => ({
+      ...now,
+      sheet: null,
+      isForAnother: true,
+      answer: { kind: 'changed', text: PRESS_AGAIN },
+    }),
   },
   checking: {
     checked: (now, { fault }) =>
@@ -132,16 +184,17 @@ const stages: Record<Payment['stage'], Row> = {
 };
 
 const atAnyStage: Row = {
-  restored: (now) => ({ ...now, stage: 'ready' }),
+  restored: (now) => ({ ...now, stage: 'ready', sheet: null }),
+  sheetClosed: (now) => (now.sheet ? { ...now, sheet: null } : now),
   formMounted: (now) => anew(now, now.intent),
   intentLoaded(now, { clientSecret, version }) {
     if (now.intent?.clientSecret !== clientSecret) return anew(now, { clientSecret, version });
     return now.intent.version === version
       ? now
-      : { ...now, intent: { clientSecret, version }, total: 'updating' };
+      : { ...now, intent: { clientSecret, version }, total: 'updating', sheet: null };
   },
   totalUpdated: (now, { version, isFailed }) =>
-    // The order has changed again meanwhile, and the card form is getting the newer total.
+    // The order has changed again meanwhile, and the forms are getting the newer total.
     now.intent?.version === version ? { ...now, total: isFailed ? 'failed' : 'shown' } : now,
   updatePressed: (now) => ({ ...now, total: 'updating' }),
 };

@@ -4,15 +4,19 @@ import { within } from '#client/within.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { call } from '../../lib/api.ts';
-import type { Payment, PaymentEvent, Wanted } from './payment.ts';
+import type { FormName, Payment, PaymentEvent, Wanted } from './payment.ts';
 
 export const NOT_UPDATED =
   'The card form does not have your new total yet, so you cannot pay. Nothing was charged. Please check your connection.';
 
+/** What Stripe needs to take a payment by the card form, or by the wallet's button. */
 export interface CardForm {
   stripe: Stripe;
   elements: StripeElements;
 }
+
+/** The forms that are mounted. */
+export type Forms = Record<FormName, CardForm | null>;
 
 /** The ways in which a payment leads on within the app. */
 export interface Ways {
@@ -20,12 +24,13 @@ export interface Ways {
   goTo: (path: string) => Promise<void> | void;
 }
 
-/** Does what the present stage is for. Without a card form nothing can be confirmed. Resolves with the event that ends the stage; null if none does. */
+/** Does what the present stage is for. Without its form nothing can be confirmed. Resolves with the event that ends the stage; null if none does. */
 export async function workOf(
-  { stage, attempt, wanted, goOn }: Payment,
-  form: CardForm | null,
+  { stage, form: used, attempt, wanted, goOn }: Payment,
+  forms: Forms,
   { reload, goTo }: Ways,
 ): Promise<PaymentEvent | null> {
+  const form = forms[used];
   switch (stage) {
     case 'ready':
       return null;
@@ -46,7 +51,7 @@ export async function workOf(
   }
 }
 
-/** Resolves with what the card form finds wrong with what was typed; null if nothing. */
+/** Resolves with what the form finds wrong with what was typed; null if nothing. */
 async function check(form: CardForm | null): Promise<string | null> {
   try {
     const { error } = await form!.elements.submit();
@@ -97,13 +102,15 @@ async function release({ uuid }: Wanted) {
   }
 }
 
-/** Makes the card form get the new total of its intent; what is typed stays. Resolves with whether that failed. */
-export async function updateTotal(form: CardForm | null): Promise<boolean> {
-  if (!form) return false;
-  const failure = await within(() => form.elements.fetchUpdates()).then(
-    ({ error }) => error,
-    (cause: unknown) => cause,
+/** Makes the forms get the new total of their intent; what is typed stays. Resolves with whether that failed. */
+export async function updateTotal({ card, wallet }: Forms): Promise<boolean> {
+  const updates = [card, wallet].map((form) =>
+    within(async () => form?.elements.fetchUpdates()).then(
+      (answer) => answer?.error,
+      (cause: unknown) => cause,
+    ),
   );
-  if (failure) console.error(NOT_UPDATED, failure);
-  return failure !== undefined;
+  const failures = (await Promise.all(updates)).filter((failure) => failure !== undefined);
+  if (failures.length > 0) console.error(NOT_UPDATED, ...failures);
+  return failures.length > 0;
 }

@@ -1,33 +1,60 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import type { PaymentIntent } from './order.ts';
-import { afterEvent, initialPayment, type PaymentEvent } from './payment.ts';
-import { type CardForm, updateTotal, type Ways, workOf } from './paymentWork.ts';
+import { afterEvent, initialPayment, type Payment, type PaymentEvent } from './payment.ts';
+import { type CardForm, type Forms, updateTotal, type Ways, workOf } from './paymentWork.ts';
+
+/** Tells the wallet's sheet that nothing was paid, and why. */
+export type RefuseSheet = (why: { reason: 'fail' | 'invalid_billing_address'; message?: string }) => void;
+
+/** Whether the wallet's sheet waits until the provider takes the payment. The provider itself tells the sheet how that ended. */
+const keepsSheet = ({ stage, form }: Payment) =>
+  form === 'wallet' && (stage === 'checking' || stage === 'beginning');
 
 /** Keeps the state of the payment (payment.ts), and does what each stage is for. */
 export function usePayment(intent: PaymentIntent | null) {
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
-  const form = useRef<CardForm | null>(null);
+  const forms = useRef<Forms>({ card: null, wallet: null });
+  const refuseSheet = useRef<RefuseSheet>(null);
   // Events change the state at once: a second press of Buy Now may come before the first is rendered.
   const latest = useRef(initialPayment);
   const [payment, show] = useState(initialPayment);
   const ways = useRef<Ways>(null!);
   ways.current = { reload: revalidate, goTo: (path) => navigate(path, { replace: true }) };
 
-  const send = useCallback((event: PaymentEvent): void => {
+  /** Returns the state after the event. */
+  const send = useCallback((event: PaymentEvent): Payment => {
     const before = latest.current;
     const now = afterEvent(before, event);
-    if (now === before) return;
+    if (now === before) return now;
     latest.current = now;
     show(now);
+    if (keepsSheet(before) && !keepsSheet(now) && now.stage !== 'confirming')
+      refuseSheet.current?.({ reason: 'fail', ...(now.answer && { message: now.answer.text }) });
     if (now.stage !== before.stage)
-      void workOf(now, form.current, ways.current).then((end) => end && send(end));
+      void workOf(now, forms.current, ways.current).then((end) => end && send(end));
     if (now.total === 'updating' && (before.total !== 'updating' || now.intent !== before.intent)) {
       const { version } = now.intent!;
-      void updateTotal(form.current).then((isFailed) => send({ type: 'totalUpdated', version, isFailed }));
+      void updateTotal(forms.current).then((isFailed) => send({ type: 'totalUpdated', version, isFailed }));
     }
+    return now;
   }, []);
+
+  /** Pays what the sheet shows, or refuses it. `fault`: the sentence if the billing address cannot pay. */
+  const agree = useCallback(
+    (fault: string | null, refuse: RefuseSheet): void => {
+      const { attempt } = latest.current;
+      const now = send({ type: 'sheetAgreed', fault });
+      if (now.attempt !== attempt) refuseSheet.current = refuse;
+      else
+        refuse({
+          reason: fault === null ? 'fail' : 'invalid_billing_address',
+          ...(now.answer && { message: now.answer.text }),
+        });
+    },
+    [send],
+  );
 
   const clientSecret = intent?.clientSecret;
   const version = intent?.revision ?? intent?.amount;
@@ -48,13 +75,19 @@ export function usePayment(intent: PaymentIntent | null) {
 
   const mount = useCallback(
     (mounted: CardForm) => {
-      form.current = mounted;
+      forms.current.card = mounted;
       send({ type: 'formMounted' });
       return () => {
-        form.current = null;
+        forms.current.card = null;
       };
     },
     [send],
   );
-  return { payment, send, mount };
+  const mountWallet = useCallback((mounted: CardForm) => {
+    forms.current.wallet = mounted;
+    return () => {
+      forms.current.wallet = null;
+    };
+  }, []);
+  return { payment, send, agree, mount, mountWallet };
 }

@@ -68,8 +68,8 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
         {intent && (
           <Payment
             details={details}
+            order={order}
             intent={intent}
-            totalCents={order.totalDueTodayCents}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
             paying={paying}
           />

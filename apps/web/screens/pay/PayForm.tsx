@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import { payerFaults } from '#core/payLink.ts';
 import { CARDS_ACCEPTED } from '#core/sentences.ts';
+import { BILLING_COUNTRIES } from '#core/specified.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Checkbox, TextField } from '#ui/Field.tsx';
@@ -91,7 +92,7 @@ function Fields({
         <h2 id="billing">Billing address</h2>
         <p>{CARDS_ACCEPTED}</p>
         <AddressElement
-          options={{ mode: 'billing', allowedCountries: ['US', 'CA'] }}
+          options={{ mode: 'billing', allowedCountries: BILLING_COUNTRIES }}
           onLoadError={onLoadError}
           onReady={() => setReady((now) => ({ ...now, address: true }))}
         />
