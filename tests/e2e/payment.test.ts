@@ -1,15 +1,18 @@
 import type { Page } from '@playwright/test';
 import { hold, orderingJoin, refuse, selfNomination } from './arrange.ts';
-import { expect, test, theInduct } from './fixtures.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
   button,
   buyNow,
   cardForm,
+  giveWallet,
+  openSheet,
   paidIntent,
   scrollBuyNowToEdge,
   total,
   typeCard,
+  walletButton,
   watchIntents,
 } from './steps.ts';
 
@@ -235,14 +238,18 @@ test('what is missing asks nothing, a decline is told in the bank’s words, bot
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
-test('under the policy of real keys, a wallet’s window gives its card to the framed form, and nothing is blocked', async ({
+const wallets = (page: Page) => page.getByRole('region', { name: 'Pay with a wallet' });
+
+test('under the policy of real keys, a wallet shows the order and pays it, whatever is typed below, and leads to the upgrade', async ({
   page,
   stripeApi,
 }) => {
   // Anything that the content security policy blocks is an error in the console, which fails the test.
-  await stripeApi.offerWallet(true);
-  await orderingJoin(page);
+  const uuid = await orderingJoin(page, selfNomination);
   const answer = await page.goto(CHECKOUT);
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  await expect(page.getByText('Or pay with a card')).toBeHidden();
+  await expect(page.getByTitle('Secure express checkout frame')).toHaveCount(0);
   const { origin } = new URL(page.url());
   const form = new URL((await cardForm(page).owner().getAttribute('src')) ?? '').origin;
   expect(form).not.toBe(origin);
@@ -250,13 +257,116 @@ test('under the policy of real keys, a wallet’s window gives its card to the f
   expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
   expect(headers['content-security-policy']).toContain(`frame-src ${form};`);
   expect(headers['content-security-policy']).toContain(`script-src 'self' ${form};`);
-  const opened = page.waitForEvent('popup');
-  await cardForm(page).getByRole('button', { name: 'Pay with a wallet' }).click();
-  await (await opened).getByRole('button', { name: 'Visa ending 4242' }).click();
-  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
-  await stripeApi.offerWallet(false);
-  await buyNow(page);
+  expect(headers['permissions-policy']).toContain(`payment=(self "${form}")`);
+
+  await giveWallet(page);
+  await page.reload();
+  await expect(wallets(page).getByText('Or pay with a card')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByRole('button', { name: /wallet/ })).toHaveCount(0);
+  await cardForm(page).getByLabel('Card number').fill('4242');
+  await button(page, 'Donate $25').click();
+  await expect(total(page)).toHaveText('$90.00');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  const sheet = await openSheet(page);
+  await expect(sheet.getByRole('listitem')).toHaveText([
+    'Membership: $65.00',
+    'Donation to scholarships: $25.00',
+    'Total: $90.00',
+  ]);
+  await button(sheet, 'Visa ending 3155').click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
+  const id = await paidIntent(page);
+  const { receipt_email } = await stripeApi.intent(id);
+  expect(receipt_email).toMatch(/^jordan\..*@example\.com$/);
+  expect(await stripeApi.charges(id)).toEqual([
+    expect.objectContaining({
+      amount: 9000,
+      payment_method_details: { card: expect.objectContaining({ wallet: expect.anything() }) },
+    }),
+  ]);
+  await expect(page.getByText('Visa ending in 3155')).toBeVisible();
+  await button(page, 'Upgrade Now').click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
+  await expect(page).toHaveURL('/registration/upload-transcript');
+  const charges = await Promise.all((await stripeApi.intentsOf(uuid)).map((one) => stripeApi.taken(one.id)));
+  expect(charges.flat().sort()).toEqual([4500, 9000]);
+});
+
+test('a wallet asks for the policies before its sheet opens, and no address beyond the United States and Canada pays @phone-only', async ({
+  page,
+  invitation,
+  stripeApi,
+}) => {
+  await page.setViewportSize({ width: 390, height: 664 });
+  await giveWallet(page);
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
+  await expect(wallets(page)).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  await walletButton(page).click();
+  const policies = page.getByLabel(/^I agree to the policies/);
+  await expect(policies).toBeFocused();
+  await expect(policies).toBeInViewport();
+  await expect(page.getByText('You must agree to the policies.')).toBeVisible();
+  expect(page.context().pages()).toHaveLength(1);
+  await policies.check();
+
+  const begun: string[] = [];
+  page.on('request', (request) => request.url().endsWith('/begin-payment') && begun.push(request.url()));
+  const sheet = await openSheet(page);
+  await sheet.getByLabel('Billing address').selectOption('FR');
+  await button(sheet, 'Visa ending 4242').click();
+  const told = 'We accept cards billed in the United States or Canada.';
+  await expect(sheet.getByRole('alert')).toHaveText(told);
+  await expect(wallets(page).getByRole('alert')).toHaveText(told);
+  await expect(wallets(page).getByRole('alert')).toBeInViewport({ ratio: 1 });
+  expect(begun).toEqual([]);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = '200%';
+  });
+  await expectFits(page);
+  await sheet.getByLabel('Billing address').selectOption('US');
+  await button(sheet, 'Visa ending 4242').click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+  expect(begun).toHaveLength(1);
+});
+
+test('a wallet whose order has changed in another tab charges nothing, and shows the new total when it is pressed again', async ({
+  page,
+  context,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/status of 40[29]/);
+  await orderingJoin(page);
+  await giveWallet(page);
+  await page.goto(CHECKOUT);
+  const sheet = await openSheet(page);
+  const other = await context.newPage();
+  await other.goto(CHECKOUT);
+  await button(other, 'Add Lapel Pin').click();
+  await expect(total(other)).toHaveText('$77.00');
+  await button(sheet, 'Visa ending 4242').click();
+  const changed = 'Your order has changed: the total is now $77.00. Please check it and try again.';
+  await expect(sheet.getByRole('alert')).toHaveText(changed);
+  await expect(wallets(page).getByRole('status')).toHaveText(changed);
+  await expect(total(page)).toHaveText('$77.00');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await button(sheet, 'Visa ending 4242').click();
+  await expect(sheet.getByRole('alert')).toContainText('out of date');
+  await sheet.close();
+
+  const next = await openSheet(page);
+  await expect(next.getByText('Total: $77.00')).toBeVisible();
+  await button(next, 'Visa ending 0002').click();
+  await expect(next.getByRole('alert')).toHaveText('Your card was declined.');
+  await expect(wallets(page).getByRole('alert')).toHaveText('Your card was declined.');
+  await next.close();
+  await typeCard(page);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([7700]);
 });
 
 test('a bank that asks on a page of its own leads back, and the payment is confirmed', async ({

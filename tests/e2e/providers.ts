@@ -5,6 +5,7 @@ export interface Charge {
   id: string;
   amount: number;
   status: 'succeeded' | 'pending' | 'failed';
+  payment_method_details: { card: { wallet: { type: string } | null } };
 }
 
 export interface Intent {
@@ -12,6 +13,7 @@ export interface Intent {
   amount: number;
   status: string;
   payment_method: string | null;
+  receipt_email: string | null;
   metadata: Record<string, string>;
 }
 
@@ -23,8 +25,6 @@ export function stripe({ url }: { url: string }) {
   const ask = <T>(method: 'GET' | 'POST', path: string, params?: Record<string, string>) =>
     askStripe<T>(url, method, path, params);
   return {
-    /** Makes the card form offer a wallet, which opens a window. */
-    offerWallet: (wallet: boolean) => control(url, 'POST', 'browser', { wallet }),
     /** Makes the bank ask its authentication question about an intent on a separate page. */
     askByRedirect: (intent: string) =>
       control(url, 'POST', `payment_intents/${intent}/authentication`, { by: 'redirect' }),

@@ -73,6 +73,27 @@ export const addressForm = (page: Page) => page.frameLocator('iframe[title="Secu
 export const bankQuestion = (page: Page) =>
   page.frameLocator('dialog[aria-label="Authenticate your payment"] iframe');
 
+/** Gives the page's device a wallet. The stand-in's own switch would give one to the pages of all tests. */
+export const giveWallet = (page: Page) =>
+  page.route('**/frame.html', async (request) => {
+    const response = await request.fetch();
+    const body = (await response.text()).replace('<html ', '<html data-wallet ');
+    await request.fulfill({ response, body });
+  });
+
+/** The wallet's button, in a frame of the card provider. */
+export const walletButton = (page: Page) =>
+  page
+    .frameLocator('iframe[title="Secure express checkout frame"]')
+    .getByRole('button', { name: 'Pay with Google Pay' });
+
+/** Presses the wallet's button. Returns the sheet, which is a window. */
+export async function openSheet(page: Page): Promise<Page> {
+  const opened = page.waitForEvent('popup');
+  await walletButton(page).click();
+  return opened;
+}
+
 export async function typeCard(page: Page, number = '4242424242424242'): Promise<void> {
   const card = cardForm(page);
   await card.getByLabel('Card number').fill(number);
