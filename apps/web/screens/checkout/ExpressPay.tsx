@@ -89,13 +89,10 @@ function Buttons({
  * another one in the sheet would promise something else.
  */
 function expressOptions(society: string) {
-  const isDark = window.matchMedia('(prefers-color-scheme: dark)').matches;
-  const theme = isDark ? ('white' as const) : ('black' as const);
   return {
     business: { name: society },
     billingAddressRequired: true,
     buttonHeight: 48,
-    buttonTheme: { applePay: theme, googlePay: theme },
     paymentMethods: {
       applePay: 'auto' as const,
       googlePay: 'auto' as const,
