@@ -154,6 +154,7 @@ export class Elements implements Group {
   async #load(): Promise<void> {
     const { error, value } = await this.#fetchIntent();
     if (error) throw error;
+    this.#intent = value;
     if (!value || !['succeeded', 'canceled'].includes(value.status)) return;
     throw {
       type: 'invalid_request_error',
@@ -166,9 +167,7 @@ export class Elements implements Group {
     const { clientSecret } = this.#options;
     if (!clientSecret) return {};
     const path = `payment_intents/${intentIdOf(clientSecret)}`;
-    const fetched = await callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
-    if (fetched.value) this.#intent = fetched.value;
-    return fetched;
+    return callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
   }
 
   #arrange(): void {

@@ -9,7 +9,10 @@ export interface Group {
   readonly appearance: Appearance | undefined;
   /** Resolves when the intent has been loaded; rejects with the error if that failed. */
   readonly loaded: Promise<void>;
-  /** What is due (cents), as the intent had it when it was last fetched. */
+  /**
+   * What is due (cents), as the intent had it when the Elements were made. `fetchUpdates` promises a newer amount only to the Payment
+   * Element (https://docs.stripe.com/js/elements_object/fetch_updates).
+   */
   readonly due: { amount: number; currency: string };
   has(type: string): boolean;
   forget(element: FramedElement): void;

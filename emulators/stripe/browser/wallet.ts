@@ -62,6 +62,8 @@ export function openWallet(
     told(null);
   }, LOOK_MS);
   window.addEventListener('message', hear);
+  // The sheet closes with its element.
+  window.addEventListener('pagehide', () => opened.close());
   return {
     focus: () => opened.focus(),
     fail: (message) => say({ message }),

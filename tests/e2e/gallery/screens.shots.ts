@@ -27,7 +27,9 @@ import {
   cardForm,
   enterCode,
   fillDetails,
+  giveWallet,
   heading,
+  openSheet,
   save,
   total,
   typeCard,
@@ -265,6 +267,20 @@ test('checkout', async ({ page }) => {
   await buyNow(page);
   await expect(page.getByText(/Too many cards/).first()).toBeVisible();
   await shoot(page, screen, 'paused by too many declines');
+});
+
+test('checkout with a wallet', async ({ page }) => {
+  const screen = '5 Checkout';
+  await orderingJoin(page);
+  await giveWallet(page);
+  await page.goto(CHECKOUT);
+  await expect(page.getByText('Or pay with a card')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  await shoot(page, screen, 'a wallet');
+  const sheet = await openSheet(page);
+  await button(sheet, 'Visa ending 0002').click();
+  await expect(page.getByText('Your card was declined.').first()).toBeVisible();
+  await shoot(page, screen, 'wallet declined');
 });
 
 test('a large order', async ({ page }) => {

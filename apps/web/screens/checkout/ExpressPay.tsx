@@ -8,53 +8,62 @@ import { useSite } from '../../lib/site.ts';
 import styles from './ExpressPay.module.css';
 import type { usePayment } from './usePayment.ts';
 
-interface Props {
+interface ButtonProps {
   stripe: Stripe;
-  clientSecret: string;
   /** What the sheet lists. The amounts (cents) add up to the total. */
   lines: LineItem[];
-  /** Whether the order can be paid as it is shown. */
-  canBuy: boolean;
   /** Is called when a button is pressed. Returns whether the sheet may open. */
   onPress: () => boolean;
-  paying: Pick<ReturnType<typeof usePayment>, 'send' | 'agree' | 'mountWallet'>;
-  /** The answer to the last payment by the wallet. */
-  children: ReactNode;
+  paying: ReturnType<typeof usePayment>;
 }
 
 /**
  * The buttons of the device's wallets. Nothing is shown, and no room is taken, on a device without one. They are Elements of their own,
  * so that paying by a wallet does not check what is typed into the card form.
+ *
+ * - `version`: of the order. When it changes, the Elements are made anew: Stripe promises only card forms a newer total.
+ * - `isPressable`: whether the order can be paid as it is shown.
+ * - `children`: the answer to the last payment by a wallet.
  */
-export function ExpressPay(props: Props) {
-  const { stripe, clientSecret } = props;
+export function ExpressPay({
+  clientSecret,
+  version,
+  isPressable,
+  children,
+  ...rest
+}: ButtonProps & { clientSecret: string; version: number; isPressable: boolean; children: ReactNode }) {
   const [options] = useState(() => ({ clientSecret, appearance: appearance(), loader: 'never' as const }));
   const [isOffered, setOffered] = useState<boolean | null>(null);
+  const [shown, setShown] = useState(version);
+  // Elements that are paying stay until that has ended.
+  if (shown !== version && rest.paying.payment.stage === 'ready') setShown(version);
   if (isOffered === false) return null;
   return (
-    <Elements stripe={stripe} options={options}>
-      <Buttons {...props} isOffered={isOffered === true} onLoad={setOffered} />
-    </Elements>
+    <section className={styles.wallets} data-offered={isOffered || undefined} aria-label="Pay with a wallet">
+      <div className={styles.buttons} inert={!isPressable}>
+        <Elements key={shown} stripe={rest.stripe} options={options}>
+          <Buttons {...rest} onLoad={setOffered} />
+        </Elements>
+      </div>
+      {children}
+      <p className={styles.or}>Or pay with a card</p>
+    </section>
   );
 }
 
 function Buttons({
   stripe,
   lines,
-  canBuy,
   onPress,
   paying: { send, agree, mountWallet },
-  isOffered,
   onLoad,
-  children,
-}: Props & { isOffered: boolean; onLoad: (isOffered: boolean) => void }) {
+}: ButtonProps & { onLoad: (isOffered: boolean) => void }) {
   const { society } = useSite();
   const elements = useElements();
   useEffect(
     () => (elements ? mountWallet({ stripe, elements }) : undefined),
     [stripe, elements, mountWallet],
   );
-  // Stripe takes these once: later ones are not shown in the sheet.
   const [options] = useState(() => expressOptions(society.name));
 
   function confirm({ billingDetails, paymentFailed }: StripeExpressCheckoutElementConfirmEvent) {
@@ -63,24 +72,18 @@ function Buttons({
   }
 
   return (
-    <section className={styles.wallets} data-offered={isOffered || undefined} aria-label="Pay with a wallet">
-      <div className={styles.buttons} inert={!canBuy}>
-        <ExpressCheckoutElement
-          options={options}
-          onReady={({ availablePaymentMethods }) => onLoad(availablePaymentMethods !== undefined)}
-          onLoadError={({ error }) => {
-            // The card form says so itself if it does not load either.
-            console.error(error);
-            onLoad(false);
-          }}
-          onClick={({ resolve, reject }) => (onPress() ? resolve({ lineItems: lines }) : reject())}
-          onConfirm={confirm}
-          onCancel={() => send({ type: 'sheetClosed' })}
-        />
-      </div>
-      {children}
-      <p className={styles.or}>Or pay with a card</p>
-    </section>
+    <ExpressCheckoutElement
+      options={options}
+      onReady={({ availablePaymentMethods }) => onLoad(availablePaymentMethods !== undefined)}
+      onLoadError={({ error }) => {
+        // Whoever has no card form either reads it there.
+        console.error(error);
+        onLoad(false);
+      }}
+      onClick={({ resolve, reject }) => (onPress() ? resolve({ lineItems: lines }) : reject())}
+      onConfirm={confirm}
+      onCancel={() => send({ type: 'sheetClosed' })}
+    />
   );
 }
 

@@ -18,7 +18,7 @@ import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import { ExpressPay } from './ExpressPay.tsx';
-import type { CheckoutDetails, OrderProduct, PaymentIntent } from './order.ts';
+import { type CheckoutDetails, type OrderProduct, type PaymentIntent, versionOf } from './order.ts';
 import type { Payment as Paying, Wanted } from './payment.ts';
 import { NOT_UPDATED } from './paymentWork.ts';
 import styles from './styles.module.css';
@@ -128,7 +128,8 @@ function CardForm({
           stripe={stripe}
           clientSecret={intent.clientSecret}
           lines={lines.map(({ name, priceCents }) => ({ name, amount: priceCents }))}
-          canBuy={canBuy}
+          version={versionOf(intent)}
+          isPressable={canBuy}
           onPress={openSheet}
           paying={paying}
         >

@@ -8,6 +8,8 @@ import { call, outcomeOf } from '../../lib/api.ts';
 export type CheckoutDetails = Answered<'getCheckoutDetails'>;
 /** The intent, with the order's total on the screen (cents). */
 export type PaymentIntent = Answered<'createPaymentIntent'> & { amount: number };
+/** Returns what changes with the order: its revision, or its total where the server has no revisions. */
+export const versionOf = ({ revision, amount }: PaymentIntent) => revision ?? amount;
 export type OrderProduct = Product & { type: Product['productType']; priceCents: number };
 
 export interface Checkout {

@@ -32,7 +32,7 @@ export interface Payment {
   isForAnother: boolean;
   /** The intent of the forms, and the order's revision, or its total where the server has no revisions. */
   intent: { clientSecret: string; version: number } | null;
-  /** Whether the forms have the order's total. A wallet would show the joiner an old one. */
+  /** Whether the card form has the order's total. */
   total: 'shown' | 'updating' | 'failed';
   /** Why the provider refused the payment. `isOver`: the provider itself says that nothing was charged. */
   refusal: { sentence: string; isOver: boolean } | null;
@@ -194,7 +194,7 @@ const atAnyStage: Row = {
       : { ...now, intent: { clientSecret, version }, total: 'updating', sheet: null };
   },
   totalUpdated: (now, { version, isFailed }) =>
-    // The order has changed again meanwhile, and the forms are getting the newer total.
+    // The order has changed again meanwhile, and the card form is getting the newer total.
     now.intent?.version === version ? { ...now, total: isFailed ? 'failed' : 'shown' } : now,
   updatePressed: (now) => ({ ...now, total: 'updating' }),
 };

@@ -102,15 +102,13 @@ async function release({ uuid }: Wanted) {
   }
 }
 
-/** Makes the forms get the new total of their intent; what is typed stays. Resolves with whether that failed. */
-export async function updateTotal({ card, wallet }: Forms): Promise<boolean> {
-  const updates = [card, wallet].map((form) =>
-    within(async () => form?.elements.fetchUpdates()).then(
-      (answer) => answer?.error,
-      (cause: unknown) => cause,
-    ),
+/** Makes the card form get the new total of its intent; what is typed stays. Resolves with whether that failed. */
+export async function updateTotal(form: CardForm | null): Promise<boolean> {
+  if (!form) return false;
+  const failure = await within(() => form.elements.fetchUpdates()).then(
+    ({ error }) => error,
+    (cause: unknown) => cause,
   );
-  const failures = (await Promise.all(updates)).filter((failure) => failure !== undefined);
-  if (failures.length > 0) console.error(NOT_UPDATED, ...failures);
-  return failures.length > 0;
+  if (failure) console.error(NOT_UPDATED, failure);
+  return failure !== undefined;
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
-import type { PaymentIntent } from './order.ts';
+import { type PaymentIntent, versionOf } from './order.ts';
 import { afterEvent, initialPayment, type Payment, type PaymentEvent } from './payment.ts';
 import { type CardForm, type Forms, updateTotal, type Ways, workOf } from './paymentWork.ts';
 
@@ -36,7 +36,9 @@ export function usePayment(intent: PaymentIntent | null) {
       void workOf(now, forms.current, ways.current).then((end) => end && send(end));
     if (now.total === 'updating' && (before.total !== 'updating' || now.intent !== before.intent)) {
       const { version } = now.intent!;
-      void updateTotal(forms.current).then((isFailed) => send({ type: 'totalUpdated', version, isFailed }));
+      void updateTotal(forms.current.card).then((isFailed) =>
+        send({ type: 'totalUpdated', version, isFailed }),
+      );
     }
     return now;
   }, []);
@@ -57,7 +59,7 @@ export function usePayment(intent: PaymentIntent | null) {
   );
 
   const clientSecret = intent?.clientSecret;
-  const version = intent?.revision ?? intent?.amount;
+  const version = intent ? versionOf(intent) : undefined;
   useEffect(() => {
     if (clientSecret !== undefined && version !== undefined)
       send({ type: 'intentLoaded', clientSecret, version });
