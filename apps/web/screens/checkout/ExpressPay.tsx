@@ -77,7 +77,7 @@ function Buttons({
       onReady={({ availablePaymentMethods }) => onLoad(availablePaymentMethods !== undefined)}
       onLoadError={({ error }) => {
         // Whoever has no card form either reads it there.
-        console.error(error);
+        console.error('The wallets could not be loaded.', error);
         onLoad(false);
       }}
       onClick={({ resolve, reject }) => (onPress() ? resolve({ lineItems: lines }) : reject())}
