@@ -46,8 +46,8 @@ test('the style sheet, which has that of every screen, weighs at most 10.4 kB wi
 });
 
 // Half of it is the first load. Each screen loads its own when it is opened.
-test('all scripts of all screens together weigh at most 235 kB with gzip', () => {
-  assertAtMost(235_000, globSync(join(dist, 'static/js/**/*.js')));
+test('all scripts of all screens together weigh at most 237 kB with gzip', () => {
+  assertAtMost(237_000, globSync(join(dist, 'static/js/**/*.js')));
 });
 
 test('the first load of the desk weighs at most 150 kB with gzip, and brings nothing for passkeys', () => {
