@@ -81,7 +81,7 @@ test('who pays again for the same name and email is asked whether it is for some
   await page.setViewportSize({ width: 390, height: 664 });
   await scrollBuyNowToEdge(page);
   await buyNow(page);
-  const question = page.getByText('Is this one for somebody else? Nothing was charged yet.');
+  const question = page.getByText('Is this one for someone else? Nothing was charged yet.');
   await expect(question).toBeInViewport({ ratio: 1 });
   await expect(button(page, 'Yes, pay for someone else')).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole('dialog')).toHaveCount(0);

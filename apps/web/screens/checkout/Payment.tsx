@@ -234,7 +234,7 @@ function Answer({ answer, onYes }: { answer: Paying['answer']; onYes: () => void
       <div ref={scrollIntoView} className={styles.question}>
         <Note>{answer.text} Nothing was charged yet.</Note>
         <Button variant="second" full onClick={onYes}>
-          Yes, pay for somebody else
+          Yes, pay for someone else
         </Button>
       </div>
     )

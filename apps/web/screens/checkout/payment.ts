@@ -91,7 +91,7 @@ type Row = {
 
 export const SHEET_OUTDATED =
   'What your wallet showed is out of date. Nothing was charged. Please press its button again.';
-export const PRESS_AGAIN = 'Please press the button of your wallet again to pay for somebody else.';
+export const PRESS_AGAIN = 'Please press the button of your wallet again to pay for someone else.';
 
 export const initialPayment: Payment = {
   stage: 'ready',
