@@ -16,12 +16,12 @@ for (const [status, message, title, text] of toasts)
   });
 
 for (const [status, sentence] of [
-  [413, /more than our server takes\. Please send less/],
-  [502, /cannot be reached just now\. Please try again in a minute/],
-  [503, /cannot be reached just now\. Please try again in a minute/],
-  [504, /cannot be reached just now\. Please try again in a minute/],
-  [200, /Something else answered in our place\. Please check/],
-  [302, /Something else answered in our place\. Please check/],
+  [413, /larger than our server accepts\. Please send something smaller/],
+  [502, /cannot be reached right now\. Please try again in a minute/],
+  [503, /cannot be reached right now\. Please try again in a minute/],
+  [504, /cannot be reached right now\. Please try again in a minute/],
+  [200, /Something else answered instead of our server\. Please check/],
+  [302, /Something else answered instead of our server\. Please check/],
   [500, undefined],
   [404, undefined],
 ] as const)

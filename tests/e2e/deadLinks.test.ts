@@ -49,7 +49,7 @@ async function askForAnother(page: Page, uuid: string, old: string): Promise<voi
   await expect(button(page, 'Email me a code')).toBeVisible();
 }
 
-const INVALID = 'This link is not complete, or does not hold any more.';
+const INVALID = 'This link is incomplete or no longer valid.';
 
 test('a link that has expired says so, and a new one opens the join @phone-only', async ({
   page,

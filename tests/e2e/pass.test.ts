@@ -103,7 +103,7 @@ test('last name and ZIP code open it too; a forwarded letter shows nothing, and 
   await tryWith('10005');
   await expect(page.getByRole('alert')).toHaveText('Too many attempts. Please ask for a new code by email.');
   await tryWith('78701');
-  await expect(page.getByRole('alert')).toContainText('last name and ZIP code do not help any more');
+  await expect(page.getByRole('alert')).toContainText('last name and ZIP code no longer work');
   expect(await stored(page)).not.toContain(uuid);
 
   const other = await joinElsewhere(page);
@@ -147,7 +147,7 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   const link = await linkOf(uuid);
   await page.goto(`${link.slice(0, -2)}AA`);
   await expect(page.getByRole('alert')).toContainText(
-    'This link is not complete, or does not hold any more.',
+    'This link is incomplete or no longer valid.',
   );
   await expect(button(page, 'Send me my link')).toBeVisible();
   await expectAccessible(page);

@@ -54,7 +54,7 @@ test('a link that is cut off says so, and to whom one can write @phone-only', as
 }) => {
   complaints.expectFailedRequests();
   await page.goto((await stopPageOf('cut@example.com')).slice(0, -2));
-  await expect(page.getByRole('alert')).toContainText('This link is not complete.');
+  await expect(page.getByRole('alert')).toContainText('This link is incomplete');
   await expect(page.getByRole('main').getByRole('link', { name: 'help@society.example' })).toBeVisible();
   await expectAccessible(page);
   await expectFits(page);

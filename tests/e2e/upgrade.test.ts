@@ -278,7 +278,7 @@ test('a payment of another amount than was shown is told when one comes back, an
   await alter(page, 'getWelcome', (data) => Object.assign(data, { refunded: [refunded] }));
   await page.goto(WELCOME);
   await expect(main.getByRole('status').first()).toHaveText(
-    'A payment of $565.00, which was not the amount of your order, was received and has been refunded in full.',
+    'We received a payment of $565.00, which was not the amount of your order, and have refunded it in full.',
   );
   await inspect(page);
 });
@@ -291,7 +291,7 @@ test('an upgrade whose payment went back is not called a second one by the welco
   await alter(page, 'getWelcome', (data) => Object.assign(data, { refunded: [refunded] }));
   await page.goto(WELCOME);
   await expect(page.getByRole('main').getByRole('status').first()).toHaveText(
-    'A payment of $45.00 for an upgrade, which could not be sold any more, was received and has been refunded in full.',
+    'We received a payment of $45.00 for an upgrade that was no longer available, and have refunded it in full.',
   );
 });
 
@@ -328,7 +328,7 @@ test('of two payments of one person the second goes back by itself, and both joi
 
   await winner.goto(WELCOME);
   await expect(winner.getByRole('main').getByRole('status').first()).toHaveText(
-    'A second payment of $65.00 for this membership was received and has been refunded in full.',
+    'We received a second payment of $65.00 for this membership, and have refunded it in full.',
   );
   await inspect(winner);
   await elsewhere.close();

@@ -45,7 +45,7 @@ test('an acceptance shows its letter word for word, and sends it a minute later'
   assert.deepEqual([what, to], ['1 document would be accepted.', `This letter goes to ${email}:`]);
   assert.match(
     letter,
-    /^Your transcript was accepted\n\nDear Ann,\n\nThank you: we have read your transcript/,
+    /^Your transcript was accepted\n\nDear Ann,\n\nThank you: we have reviewed your transcript/,
   );
   assert.equal(trial.data.verb, 'Accept');
   assert.equal(await reviewOf(uuid), 'open');

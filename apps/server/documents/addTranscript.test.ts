@@ -140,7 +140,7 @@ for (const [what, bytes, name, sentence] of [
   ['of another format', Buffer.from('\0\0\0\x18ftypheic'), 'a.heic', /This is a HEIC photo/],
   ['of no format', Buffer.from('x'.repeat(100)), 'a.txt', /This type of file is not accepted/],
   ['not what its name says', Buffer.from('x'.repeat(100)), 'a.pdf', /is not what its name says/],
-  ['too large', pdf({ size: 5_000_001 }), 'a.pdf', /This file is too large\. The most is 4 MB\./],
+  ['too large', pdf({ size: 5_000_001 }), 'a.pdf', /This file is too large\. The limit is 4 MB\./],
 ] as const)
   test(`a file that is ${what} is not added, and staff read why`, async (t) => {
     const { uuid } = await paidJoin(server, server.client());

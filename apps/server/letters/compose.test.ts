@@ -289,7 +289,7 @@ test('a final rejection tells what was kept and why, and what has ended', () => 
   const { payment, refund, held } = sampleLetter('refund');
   const final = { data: { reason: 'outdated', isFinal: true }, isReturned: true, held };
   assert.deepEqual(consequences({ ...final, payment, refund }, 'proof-rejected'), [
-    'We keep the processing fee of $5.00, because you were not eligible for Honor Collegians.',
+    'We kept the processing fee of $5.00, because you were not eligible for Honor Collegians.',
     'Your membership has ended.',
   ]);
   assert.deepEqual(consequences({ ...final, refund: null }, 'proof-rejected'), []);

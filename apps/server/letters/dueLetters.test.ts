@@ -271,7 +271,7 @@ test('a payment that failed is told with the amount that the bank was asked for,
   const body = { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' };
   await client.call('setSessionProduct', { params: { uuid }, body });
   assert.deepEqual(await openIntent(client, uuid).then((open) => [open.id, open.amount]), [id, 7700]);
-  assert.match(await textOf(uuid, 'payment-failed'), /You ordered \$65\.00 from/);
+  assert.match(await textOf(uuid, 'payment-failed'), /You placed an order of \$65\.00 with/);
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {
@@ -417,7 +417,7 @@ for (const [code, where] of [
     const told = async () => {
       while (await sendDue(server.deps, server.deps.config.mail!));
       const letters = await server.letters();
-      return letters.filter(({ to, subject }) => to === personalEmail && /goes back/.test(subject)).length;
+      return letters.filter(({ to, subject }) => to === personalEmail && /is being refunded/.test(subject)).length;
     };
     assert.equal(await told(), 0);
     await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
@@ -466,7 +466,7 @@ test('the letters about a final rejection tell what was kept and that the member
     texts.join('\n'),
   );
   assert.ok(
-    texts.some((text) => /We keep the processing fee of \$5\.00, because/.test(text)),
+    texts.some((text) => /We kept the processing fee of \$5\.00, because/.test(text)),
     texts.join('\n'),
   );
   assert.equal(texts.filter((text) => /Your membership has ended\./.test(text)).length, 2);

@@ -56,7 +56,7 @@ const mailsTo = async (email: string) => (await server.letters()).filter(({ to }
 const remindersTo = async (email: string) =>
   (await mailsTo(email))
     .map(({ subject }) => subject)
-    .filter((subject) => subject.startsWith('Your join is'))
+    .filter((subject) => subject.startsWith('Your registration is'))
     .reverse();
 const SAVED = 'Your registration is saved';
 const OPEN = 'Your registration is still open';

@@ -19,7 +19,7 @@ export interface StopLinks {
 }
 
 export const STOP_LINK_INVALID =
-  'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
+  'This link is incomplete. Please open it exactly as it was sent, or write to us and we will stop the reminders for you.';
 /** The path for one-click unsubscribing. A POST stops the reminders; a GET, which a browser sends, is redirected to the page. */
 export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 

@@ -208,7 +208,7 @@ test('a name in letters that the typeface has not is told to the member and once
   const { problem } = (await papers())!;
   assert.match(
     problem!,
-    /Latin, Greek and Cyrillic letters, and your name has others \(م ح د\)\. We have been told/,
+    /Latin, Greek and Cyrillic letters, and your name has others \(م ح د\)\. We have been notified/,
   );
   for (const name of ['certificate', 'pressRelease'] as const) {
     const { status, message } = await file(client, name, uuid);

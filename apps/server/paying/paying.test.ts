@@ -71,7 +71,7 @@ test('while a payment is under way the order is frozen, and the same revision ma
   await secondLater(server);
   const refused = await donate(client, uuid);
   assert.equal(refused.status, 409);
-  assert.match(refused.message ?? '', /payment for this order is under way/);
+  assert.match(refused.message ?? '', /payment for this order is in progress/);
   await secondLater(server);
   assert.equal(
     (await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } })).status,
@@ -280,7 +280,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal((await beginPayment(here, one, first.revision)).status, 200);
   const refused = await beginPayment(there, two, second.revision);
   assert.equal(refused.status, 409);
-  assert.match(refused.message ?? '', /under way in another window or on another device/);
+  assert.match(refused.message ?? '', /in progress in another window or on another device/);
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${one}`.execute(
     server.deps.database,
   );

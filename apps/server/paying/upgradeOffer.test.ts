@@ -104,7 +104,7 @@ test('an upgrade is only offered while the membership that this join bought is a
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
   assert.equal(late.status, 'failed');
-  assert.match(late.message ?? '', /goes back in full/);
+  assert.match(late.message ?? '', /is being refunded in full/);
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
 });
 
