@@ -28,6 +28,8 @@ export async function fillDatabase(
     await database.query('reset synchronous_commit');
   }
   await database.query("select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))");
+  // The triggers that count them were off.
+  await database.query('select recount_invitations()');
   await database.query('vacuum (analyze)');
 }
 

@@ -89,6 +89,31 @@ test('joins are counted by how far they came, on the society’s day on which th
   );
 });
 
+test('invitations are counted right whatever becomes of them, and counting them again adds nothing', async () => {
+  const invited = async () => {
+    const { rows } = await numbers('campaign', { from: '2021-05-01', to: '2021-05-31' });
+    return Object.fromEntries(rows.map(({ key, invited }) => [key, invited]));
+  };
+  await sql`insert into invitation (code, school, created_at)
+    select 'COUNTED' || n, 'A School', '2021-05-10T12:00:00Z' from generate_series(1, 5) n`.execute(database);
+  await sql`
+    insert into invitation (code, school, created_at) values ('COUNTED5', 'A School', now()), ('COUNTED6', 'A School', '2021-05-10T12:10:00Z')
+    on conflict (code) do update set campaign = 'Fall'`.execute(database);
+  assert.deepEqual(await invited(), { null: 5, Fall: 1 });
+  await sql`update invitation set campaign = 'Spring' where code in ('COUNTED1', 'COUNTED5')`.execute(
+    database,
+  );
+  await sql`delete from invitation where code in ('COUNTED2', 'COUNTED5')`.execute(database);
+  assert.deepEqual(await invited(), { null: 3, Spring: 1 });
+  const rows = () => database.selectFrom('invitation_count').selectAll().execute();
+  const before = await rows();
+  await sql`select recount_invitations()`.execute(database);
+  assert.deepEqual(await rows(), before);
+  await database.deleteFrom('invitation_count').execute();
+  await sql`select recount_invitations()`.execute(database);
+  assert.deepEqual(await invited(), { null: 3, Spring: 1 });
+});
+
 test('a period may be empty, and is refused if it ends before it begins or is too long', async () => {
   const empty = await numbers('programme', { from: '2019-01-01', to: '2019-01-02' });
   assert.deepEqual(empty, { days: [], rows: [], total: none });

@@ -2,7 +2,7 @@ import type { DeskData } from '#contract/deskSchemas.ts';
 import { deskOffers } from '#core/deskOffers.ts';
 import { noticeSentence } from '#core/noticeSentence.ts';
 import { lastReconciliations } from '../books/reconcile.ts';
-import { dueProofs, waitingTranscripts } from '../documents/review.ts';
+import { countOverdue, countWaiting, type Waits } from '../documents/review.ts';
 import { countJoins } from '../joining/countJoins.ts';
 import { doneNotices, type ReadNotice, readNotices } from '../letters/readNotices.ts';
 import { waitingParcels } from '../membership/orders.ts';
@@ -29,9 +29,9 @@ export async function readToday(deps: Deps): Promise<Today> {
   const { database } = deps;
   const now = deps.now().getTime();
   const [transcripts, proofs, { parcels }, asked, figures, [reconciled], notices, week] = await Promise.all([
-    waitingTranscripts(deps, { most: MOST_COUNTED }),
-    dueProofs(deps, { most: MOST_COUNTED }),
-    waitingParcels(deps, 'open', { most: MOST_COUNTED, after: null }),
+    countWaiting(deps, MOST_COUNTED),
+    countOverdue(deps, MOST_COUNTED),
+    waitingParcels(deps, 'open', { most: MOST_COUNTED, after: null, isBare: true }),
     openRequests(database, MOST_COUNTED),
     readFigures(deps),
     lastReconciliations(database, 1),
@@ -39,33 +39,25 @@ export async function readToday(deps: Deps): Promise<Today> {
     countJoins(deps, new Date(now - 7 * DAY_MS)),
   ]);
   const differences = reconciled?.differences.length ?? 0;
-  const queue = (name: Today['queues'][number]['name'], since: readonly Date[]) => ({
+  const queue = (name: Today['queues'][number]['name'], { count, since }: Waits) => ({
     name,
-    count: since.length,
-    oldest: since.length === 0 ? null : new Date(Math.min(...since.map(Number))).toISOString(),
+    count,
+    oldest: since?.toISOString() ?? null,
   });
-  const counted = (name: Today['queues'][number]['name'], kind: Figure['kind'], figure: string) => {
-    const { value = 0, since = null } = figureOf(figures, kind, figure) ?? {};
-    return { name, count: value, oldest: since?.toISOString() ?? null };
+  const each = (since: readonly Date[]): Waits => ({ count: since.length, since: since[0] ?? null });
+  const figure = (name: Today['queues'][number]['name'], kind: Figure['kind'], wanted: string) => {
+    const { value = 0, since = null } = figureOf(figures, kind, wanted) ?? {};
+    return queue(name, { count: value, since });
   };
   return {
     queues: [
-      queue(
-        'transcripts',
-        transcripts.map(({ since }) => since),
-      ),
-      queue(
-        'proof',
-        proofs.map(({ paidAt }) => paidAt),
-      ),
-      queue(
-        'parcels',
-        parcels.map(({ paidAt }) => paidAt),
-      ),
-      counted('letters', 'number', 'letters refused'),
-      counted('hubspot', 'number', 'HubSpot refused'),
-      queue('refundsAsked', asked),
-      counted('refunds', 'queue', 'refunds'),
+      queue('transcripts', transcripts),
+      queue('proof', proofs),
+      queue('parcels', each(parcels.map(({ paidAt }) => paidAt))),
+      figure('letters', 'number', 'letters refused'),
+      figure('hubspot', 'number', 'HubSpot refused'),
+      queue('refundsAsked', each(asked)),
+      figure('refunds', 'queue', 'refunds'),
       {
         name: 'differences',
         count: differences,

@@ -310,6 +310,14 @@ export interface Waiting extends Applicant, ListCursor {
 /** SQL for whether the query's `document` waits for a decision. */
 const waits = sql<boolean>`(kind = 'transcript' and review = 'open' and not ${isUnseen})`;
 
+/** SQL for the first pending transcript, `first`, of each join whose membership has not ended. */
+const firstWaiting = sql`(
+      select session_uuid, created_at as since, id as key from document where ${waits}
+    ) as first join join_session session on uuid = session_uuid`;
+const isFirst = sql`
+    not exists (select from document where session_uuid = uuid and ${waits} and (created_at, id) < (since, key))
+      and not ${hasEnded('session.uuid')}`;
+
 /** Returns the joins with pending transcripts, the longest waiting first. Leaves out joins whose membership has ended. */
 export async function waitingTranscripts(
   { database }: Pick<Deps, 'database'>,
@@ -318,13 +326,26 @@ export async function waitingTranscripts(
   const { rows } = await sql<Waiting>`
     select uuid, programme, since, ${microsOf(sql`since`)} as micros, key, (
         select count(*)::int from document where session_uuid = uuid and ${waits}) as count, ${applicant}
-    from (
-      select session_uuid, created_at as since, id as key from document where ${waits}
-    ) as first join join_session session on uuid = session_uuid ${ofSession}
-    where not exists (select from document where session_uuid = uuid and ${waits} and (created_at, id) < (since, key))
-      and not ${hasEnded('session.uuid')} and ${amongst(joins)} and ${after ? sql`(since, key) > ${cursorOf(after, sql`uuid`)}` : sql`true`}
+    from ${firstWaiting} ${ofSession}
+    where ${isFirst} and ${amongst(joins)} and ${after ? sql`(since, key) > ${cursorOf(after, sql`uuid`)}` : sql`true`}
     order by since, key limit ${most}`.execute(database);
   return rows;
+}
+
+/** How many wait, counted up to a number, and since when the first of them does; null if nobody waits. */
+export interface Waits {
+  count: number;
+  since: Date | null;
+}
+
+/** Counts what {@link waitingTranscripts} lists, up to `most`. */
+export async function countWaiting({ database }: Pick<Deps, 'database'>, most: number): Promise<Waits> {
+  const { rows } = await sql<Waits>`
+    select count(*)::int as count, min(since) as since from (
+      select since from ${firstWaiting} where ${isFirst} order by since limit ${most}) as waiting`.execute(
+    database,
+  );
+  return rows[0]!;
 }
 
 /** Returns the applicant of a join and the join's programme; null if there is no such join. */
@@ -345,29 +366,45 @@ export interface DueProof extends Applicant, ListCursor {
   paidAt: Date;
 }
 
-/**
- * Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. The longest waiting come first.
- */
-export async function dueProofs(
-  { database, society, now }: Pick<Deps, 'database' | 'society' | 'now'>,
-  { joins, after = null, most = null }: Listing = {},
-): Promise<DueProof[]> {
+/** SQL for whether the proof of the query's `session` is overdue: a transcript is required, and none is accepted or pending. */
+function isOverdue({ society, now }: Pick<Deps, 'society' | 'now'>): RawBuilder<boolean> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)
     .map(([name]) => name);
-  const key = sql`md5(uuid::text)`;
   // With a limit, PostgreSQL does not turn these subqueries into joins that read whole tables.
+  return sql`
+    state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
+      and (origin = 'self_nomination' or programme = any(${required}))
+      and (select true where ${joinHolds('session.uuid', 'membership')} limit 1)
+      and (select true from document where session_uuid = uuid and ${isProof} limit 1) is null`;
+}
+
+/** Returns the joins whose proof is overdue ({@link isOverdue}). The longest waiting come first. */
+export async function dueProofs(
+  deps: Pick<Deps, 'database' | 'society' | 'now'>,
+  { joins, after = null, most = null }: Listing = {},
+): Promise<DueProof[]> {
+  const key = sql`md5(uuid::text)`;
   const { rows } = await sql<DueProof>`
     select uuid, programme, paid_at as "paidAt", ${microsOf(sql`paid_at`)} as micros, ${key} as key, ${applicant}
     from join_session session ${ofSession}
-    where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
-      and (origin = 'self_nomination' or programme = any(${required}))
-      and (select true where ${joinHolds('session.uuid', 'membership')} limit 1)
-      and (select true from document where session_uuid = uuid and ${isProof} limit 1) is null
-      and ${amongst(joins)}
+    where ${isOverdue(deps)} and ${amongst(joins)}
       and ${after ? sql`(paid_at, ${key}) > ${cursorOf(after, sql`text`)}` : sql`true`}
-    order by paid_at, ${key} limit ${most}`.execute(database);
+    order by paid_at, ${key} limit ${most}`.execute(deps.database);
   return rows;
+}
+
+/** Counts what {@link dueProofs} lists, up to `most`. */
+export async function countOverdue(
+  deps: Pick<Deps, 'database' | 'society' | 'now'>,
+  most: number,
+): Promise<Waits> {
+  const { rows } = await sql<Waits>`
+    select count(*)::int as count, min(paid_at) as since from (
+      select paid_at from join_session session where ${isOverdue(deps)} order by paid_at limit ${most}) as due`.execute(
+    deps.database,
+  );
+  return rows[0]!;
 }
 
 /** A decision that staff have made on the transcripts of a join. */

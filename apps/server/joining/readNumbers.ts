@@ -23,20 +23,16 @@ export async function readNumbers(
 ): Promise<Numbers> {
   const zone = society.society.timeZone;
   const isWithin = (at: RawBuilder<unknown>) => within(at, { from, to, zone });
+  const dayOf = (at: RawBuilder<unknown>) => sql`(${at} at time zone ${zone})::date`;
+  // To write a date takes longer than to find it: that is done for the rows of the answer alone.
+  const written = by === 'day' ? sql`to_char(key, 'YYYY-MM-DD')` : sql`coalesce(key, '')`;
+  const allDays = sql`union all select day::date, 0 from generate_series(${from}::date, ${to}::date, interval '1 day') day`;
   const keys = {
-    day: sql`to_char(created_at at time zone ${zone}, 'YYYY-MM-DD')`,
+    day: dayOf(sql`created_at`),
     programme: sql`programme`,
     school: sql`coalesce(school, details ->> 'highSchoolName')`,
     campaign: sql`(select campaign from invitation where code = invitation_code)`,
   };
-  // Counted day by day, from the index alone: that is six times as fast for a million rows as to say the day of each.
-  const invitedByDay = sql`
-    select to_char(day, 'YYYY-MM-DD') as key, (select count(*)::int from invitation
-      where created_at >= day::timestamp at time zone ${zone} and created_at < (day + 1)::timestamp at time zone ${zone}) as invited
-    from (select generate_series(${from}::date, ${to}::date, interval '1 day')::date as day) days`;
-  const invitedByKey = sql`
-    select coalesce(${sql.ref(by === 'day' ? 'code' : by)}, '') as key, count(*)::int as invited from invitation
-    where ${isWithin(sql`created_at`)} group by 1`;
   // For the many joins of a long period, all documents are read at once.
   const isLong = Date.parse(to) - Date.parse(from) > LONG_DAYS * 86_400_000;
   const proofs = isLong
@@ -50,9 +46,14 @@ export async function readNumbers(
         beside: sql``,
       };
   const { rows } = await sql<Funnel & { key: string }>`
-    with invited as (${by === 'day' ? invitedByDay : invitedByKey}),
-    joined as (
-      select coalesce(${keys[by]}, '') as key, count(*)::int as started,
+    with counted as (
+      select key, sum(count)::int as invited from (
+        select ${by === 'day' ? dayOf(sql`made_at`) : sql.ref(by)} as key, count from invitation_count where ${isWithin(sql`made_at`)}
+        ${by === 'day' ? allDays : sql``}) made
+      group by 1
+    ),
+    came as (
+      select ${keys[by]} as key, count(*)::int as started,
         count(*) filter (where state <> 'started')::int as details,
         count(*) filter (where state in ('ordering', 'paying', 'paid'))::int as membership,
         count(*) filter (where state = 'paid')::int as paid,
@@ -60,7 +61,9 @@ export async function readNumbers(
         ${proofs.accepted}::int as "proofAccepted"
       from join_session ${proofs.beside} where ${isWithin(sql`join_session.created_at`)}
       group by 1
-    )
+    ),
+    invited as (select ${written} as key, invited from counted ${by === 'day' ? sql`` : sql`where invited <> 0`}),
+    joined as (select ${written} as key, started, details, membership, paid, upgraded, "proofAccepted" from came)
     select key, coalesce(invited, 0) as invited, coalesce(started, 0) as started, coalesce(details, 0) as details,
       coalesce(membership, 0) as membership, coalesce(paid, 0) as paid, coalesce(upgraded, 0) as upgraded,
       coalesce("proofAccepted", 0) as "proofAccepted"
@@ -85,14 +88,16 @@ export async function joinsByDay(
   { from, to }: { from: string; to: string },
 ): Promise<{ day: string; begun: number; paid: number }[]> {
   const zone = society.society.timeZone;
-  const counted = (at: 'created_at' | 'paid_at') => sql`
-    select to_char(${sql.ref(at)} at time zone ${zone}, 'YYYY-MM-DD') as day, count(*)::int as count from join_session
-    where ${within(sql.ref(at), { from, to, zone })} group by 1`;
+  // Counted day by day, from the index alone: that is many times as fast as to say the day of each.
+  const counted = (at: 'created_at' | 'paid_at') => sql`(
+    select count(*)::int from join_session where ${sql.ref(at)} >= day::timestamp at time zone ${zone}
+      and ${sql.ref(at)} < (day + 1)::timestamp at time zone ${zone})`;
   const { rows } = await sql<{ day: string; begun: number; paid: number }>`
-    with begun as (${counted('created_at')}), paid as (${counted('paid_at')})
-    select day, coalesce(begun.count, 0) as begun, coalesce(paid.count, 0) as paid
-    from begun full join paid using (day) order by day`.execute(database);
-  return rows;
+    select to_char(day, 'YYYY-MM-DD') as day, ${counted('created_at')} as begun, ${counted('paid_at')} as paid
+    from (select day::date from generate_series(${from}::date, ${to}::date, interval '1 day') day) days order by days.day`.execute(
+    database,
+  );
+  return rows.filter(({ begun, paid }) => begun + paid > 0);
 }
 
 /** SQL for whether a time is on one of the days of a period in a time zone. */

@@ -34,23 +34,25 @@ export interface ParcelPage {
   next: ParcelCursor | null;
 }
 
-/** How many joins are looked at for a page, and how many at a time. */
+/** How many joins are looked at for a page, and how many at a time after the first time, which reads what a page needs. */
 const MOST_READ = 5_000;
 const BATCH = 500;
 
 /**
  * Returns the parcels with goods that are to be sent (`open`), held, or either, the oldest first, at most `most`, each with these goods
- * alone. A page may have fewer, even none, and a next one, if of many joins few have such goods.
+ * alone. A page may have fewer, even none, and a next one, if of many joins few have such goods. For counting them, `isBare` leaves
+ * names and addresses out.
  */
 export async function waitingParcels(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   state: 'open' | 'held' | 'either',
-  { most, after }: { most: number; after: ParcelCursor | null },
+  { most, after, isBare = false }: { most: number; after: ParcelCursor | null; isBare?: boolean },
 ): Promise<ParcelPage> {
   const fits = (goods: Goods) => isWaiting(goods) && (state === 'either' || goods.state.is === state);
   const parcels: Parcel[] = [];
   let [last, end] = [after, after];
-  for (let read = 0; read < MOST_READ; read += BATCH) {
+  let batch = Math.min(most + 1, BATCH);
+  for (let read = 0; read < MOST_READ; read += batch, batch = BATCH) {
     // A parcel is where the first of its payments is.
     const { rows } = await sql<{ uuid: string; id: string; micros: string }>`
       select session_uuid as uuid, intent_id as id, ${microsOf(sql`succeeded_at`)} as micros
@@ -58,10 +60,11 @@ export async function waitingParcels(
         and not exists (select from payment earlier where earlier.session_uuid = payment.session_uuid
           and earlier.has_unsent_goods and earlier.status = 'succeeded'
           and (earlier.succeeded_at, earlier.intent_id) < (payment.succeeded_at, payment.intent_id))
-      order by succeeded_at, intent_id limit ${sql.lit(BATCH)}`.execute(database);
+      order by succeeded_at, intent_id limit ${batch}`.execute(database);
     const found = await parcelsOfJoins(
       { database, society },
       rows.map(({ uuid }) => uuid),
+      { isBare },
     );
     const byJoin = new Map(found.map((parcel) => [parcel.uuid, parcel]));
     for (const { uuid, ...cursor } of rows) {
@@ -73,7 +76,7 @@ export async function waitingParcels(
       }
       end = cursor;
     }
-    if (rows.length < BATCH) return { parcels, next: null };
+    if (rows.length < batch) return { parcels, next: null };
     last = end;
   }
   return { parcels, next: end };
@@ -144,12 +147,16 @@ export async function parcelOf(
   return (await parcelsOfJoins({ database, society }, [uuid]))[0] ?? null;
 }
 
-/** Returns the parcels of joins, each with all its goods. Joins that paid for no goods have none. */
+/**
+ * Returns the parcels of joins, each with all its goods; `isBare`: without names and addresses. Joins that paid for no goods have none.
+ */
 export async function parcelsOfJoins(
-  { database, society }: { database: Kysely<Tables>; society: Society },
+  { database, society }: Pick<Deps, 'database' | 'society'>,
   joins: readonly string[],
+  { isBare = false }: { isBare?: boolean } = {},
 ): Promise<Parcel[]> {
-  return parcelsOf(society, await readOrders(database, sql`payment.session_uuid = any(${joins}::uuid[])`));
+  const which = sql`payment.session_uuid = any(${joins}::uuid[])`;
+  return parcelsOf(society, await readOrders(database, which, isBare ? nobodysData : personsData));
 }
 
 /** Returns the parcels of the joins of these payments. */
@@ -214,20 +221,29 @@ function withGoods(society: Society): RawBuilder<boolean> {
         else goods ->> (position - 1)::int is not null end)))`;
 }
 
-async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
+/** SQL for what a row of {@link readOrders} says of its person. Reading it takes as long as all the rest. */
+const personsData = sql`
+  coalesce(person.merged_into, session.person_id) as "personId", ${fullName} as name,
+  coalesce(person.details, session.details) as details, profile`;
+const nobodysData = sql`session.person_id as "personId", null as name, null as details, null as profile`;
+
+/** Memberships are looked for payment by payment (`offset 0`): PostgreSQL would read all of them for a few hundred. */
+async function readOrders(
+  database: Kysely<Tables>,
+  which: RawBuilder<unknown>,
+  person = personsData,
+): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`
-    select session.uuid, coalesce(person.merged_into, session.person_id) as "personId", payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
+    select session.uuid, ${person}, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
       bought.standing, case when bought.type = 'membership_upgrade' then ${baseFacts('bought')} end as base,
       coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines, 'isDispute', is_dispute))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
-        from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments,
-      ${fullName} as name,
-      coalesce(person.details, session.details) as details, profile
+        from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     join join_session session on session.uuid = payment.session_uuid
     left join person on person.id = session.person_id
-    left join membership bought on bought.payment_intent = payment.intent_id
+    left join lateral (select * from membership where payment_intent = payment.intent_id offset 0) bought on true
     where ${which} and payment.status = 'succeeded' and session.erased_at is null
     order by payment.succeeded_at, payment.intent_id`.execute(database);
   return rows;

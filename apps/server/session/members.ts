@@ -71,7 +71,9 @@ export const membershipFee: RawBuilder<number | null> = sql`(
 /** SQL for the {@link BaseFacts} of an upgrade, by the query's name for its row of `membership`. The person of an erased join is unknown. */
 export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
   const [join, person] = [`${upgrade}.session_uuid`, `${upgrade}.person_id`];
-  return sql<BaseFacts>`json_build_object('isHeldByJoin', ${joinHolds(join, 'membership')}, 'holdings', ${holdings(person)},
+  // With a limit, PostgreSQL does not read all memberships at once when it is asked about many joins.
+  const isHeldByJoin = sql`(select true where ${joinHolds(join, 'membership')} limit 1) is not null`;
+  return sql<BaseFacts>`json_build_object('isHeldByJoin', ${isHeldByJoin}, 'holdings', ${holdings(person)},
     'wasBoughtHere', exists (select from membership as base where base.type = 'membership'
       and (base.session_uuid = ${sql.ref(join)} or base.person_id = ${sql.ref(person)})))`;
 }

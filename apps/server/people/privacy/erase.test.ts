@@ -336,6 +336,7 @@ const nobodys: Record<string, string> = {
   event_retry: 'attempts created_at id next_try_at',
   forget_at_stripe: 'kind',
   invitation: 'campaign created_at expires_at is_withdrawn programme withdrawn_at',
+  invitation_count: '*',
   invitation_import:
     'campaign claimed_until counts created_at doubts failure id is_emptied kind mint once read_bytes size_bytes state',
   invitation_import_part: 'import_id kind number',

@@ -73,6 +73,8 @@ interface Statement {
   values: unknown[];
 }
 
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
 /** Returns the statements that the server sends while `work` runs, each different text once. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
   const statements = new Map<string, Statement>();
@@ -114,8 +116,6 @@ async function readWhole({ text, values }: Statement): Promise<string[]> {
     [LARGE],
   );
   const isLarge = (name: string | undefined) => rows.some(({ relname }) => relname === name);
-  const planOf = async (query: pg.QueryConfig) =>
-    ((await database.query(query)).rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan;
   const wholes = (plan: PlanNode) =>
     nodesOf(plan).flatMap((node) => {
       const kind = node['Node Type'];
@@ -128,6 +128,11 @@ async function readWhole({ text, values }: Statement): Promise<string[]> {
   const now = wholes(await planOf({ text: `explain (format json) ${text}`, values }));
   const prepared = wholes(await planOf({ text: `explain (generic_plan, format json) ${text}` }));
   return [...new Set([...now, ...prepared.map((found) => `${found}, when prepared`)])];
+}
+
+async function planOf(query: pg.QueryConfig): Promise<PlanNode> {
+  const { rows } = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(query);
+  return rows[0]!['QUERY PLAN'][0].Plan;
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {
@@ -413,13 +418,35 @@ test('the statements of the desk, for Today, a search, a person and a day’s nu
     for (const queue of ['letters', 'hubspot', 'refunds'] as const)
       await peopleWaiting(server.deps, queue, { most: 50 });
     assert.ok((await showPerson(server.deps, rows[0]!.id))!.joins.length > 0);
-    const at = new Date(Date.now() - 400 * 86_400_000).toISOString().slice(0, 10);
+    const at = dayBefore(400);
     for (const by of ['day', 'campaign'] as const)
       assert.ok((await readNumbers(server.deps, { from: at, to: at, by }, 500)).total.started > 0);
     await joinsByDay(server.deps, { from: at, to: at });
+    await joinsByDay(server.deps, { from: dayBefore(365), to: dayBefore(0) });
   });
   assert.ok(statements.length >= 20, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
+});
+
+test('the numbers of two years are of all invitations, and read none of them', async () => {
+  const period = { from: dayBefore(800), to: dayBefore(-1) };
+  const { rows } = await database.query<{ count: number }>('select count(*)::int from invitation');
+  for (const by of ['day', 'programme', 'school'] as const) {
+    let invited = 0;
+    const statements = await statementsOf(async () => {
+      invited = (await readNumbers(server.deps, { ...period, by }, 500)).total.invited;
+    });
+    assert.equal(invited, rows[0]!.count, by);
+    for (const { text, values } of statements)
+      for (const plan of [
+        await planOf({ text: `explain (format json) ${text}`, values }),
+        await planOf({ text: `explain (generic_plan, format json) ${text}` }),
+      ])
+        assert.ok(
+          nodesOf(plan).every((node) => node['Relation Name'] !== 'invitation'),
+          by,
+        );
+  }
 });
 
 test('what the metrics take from the database is one statement, and costs what waits', async () => {

@@ -17,6 +17,14 @@ export interface Tables {
   person: PersonTable;
   crm_delivery: CrmDeliveryTable;
   invitation: InvitationTable;
+  /** Kept by triggers: how many invitations were made in a quarter of an hour. The sum of its rows counts. */
+  invitation_count: {
+    made_at: Date;
+    programme: string | null;
+    school: string | null;
+    campaign: string | null;
+    count: number;
+  };
   join_session: JoinSessionTable;
   order_snapshot: OrderSnapshotTable;
   payment: PaymentTable;

@@ -1,0 +1,2 @@
+-- Invitations from before the triggers.
+select recount_invitations();
