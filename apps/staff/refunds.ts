@@ -87,12 +87,12 @@ async function refundOnePayment(deps: Deps, intentId: string, asking: Asking): P
   let seen: RefundablePart | undefined;
   const allBack = `All of ${intentId} has already gone back.`;
   if (!asking.yes) {
-    const { cents, dueCents, preview } = await refundablePart(deps, intentId);
+    seen = await refundablePart(deps, intentId);
+    const { cents, preview } = seen;
     if (cents > 0) printAll(previewLines(preview, day));
     print(cents > 0 ? `${displayPrice(cents)} of ${intentId} would go back.` : allBack);
     if (cents === 0) return true;
     await agree('Give it back?', 'refunded', asking);
-    seen = { cents, dueCents };
   }
   const { cents, notes, refused } = await refundPayment(deps, intentId, seen);
   printAll([...notes, ...refused]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { disputedSentence, type GivenBack, goneCents, leftCents, restOf } from '#core/refunds.ts';
 import { confirmPayment, NotConfirmable, NotInDatabase } from '../paying/confirmPayment.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
@@ -13,10 +13,11 @@ import {
   promiseReturn,
   watchRefunds,
 } from '../paying/refunds/giveBack.ts';
-import { paidOrders } from '../paying/refunds/paidOrders.ts';
+import { paidOrders, type SettledOrder } from '../paying/refunds/paidOrders.ts';
 import { previewRefund, type RefundPreview } from '../paying/refunds/previewRefund.ts';
-import { NotRefundable, orNotRefundable } from '../paying/refunds/refundJoin.ts';
+import { mustBeSeen, NotRefundable, orNotRefundable } from '../paying/refunds/refundJoin.ts';
 import { transaction } from '../platform/database/transaction.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import type { Deps } from './deps.ts';
 
@@ -32,10 +33,11 @@ async function receivedPayment(deps: Deps, intentId: string) {
   return { intent, named };
 }
 
-/** How many cents of a payment can go back, and how many of them are decided already and due. */
+/** How many cents of a payment can go back, how many of them are decided already and due, and what giving them back would do. */
 export interface RefundablePart {
   cents: number;
   dueCents: number;
+  preview: RefundPreview;
 }
 
 /**
@@ -43,24 +45,24 @@ export interface RefundablePart {
  * nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In particular, it does not confirm the payment,
  * because a payment that is then recorded as a duplicate could not be settled any more.
  */
-export async function refundablePart(
-  deps: Deps,
-  intentId: string,
-): Promise<RefundablePart & { preview: RefundPreview }> {
+export async function refundablePart(deps: Deps, intentId: string): Promise<RefundablePart> {
   const { intent } = await receivedPayment(deps, intentId);
   const [order] = await paidOrders(deps, deps.database, [intentId]);
   const lost = (order?.refunds ?? []).filter(({ isDispute }) => isDispute);
   const left = leftCents({ amountCents: intent.amountReceivedCents, refunds: lost });
   const cents = Math.max(0, left - (intent.charge?.refundedCents ?? 0));
   if (cents > 0 && order?.dispute) throw new NotRefundable(disputedSentence(order));
-  const orders = order ? [order] : [];
-  const lines = order?.status === 'succeeded' ? restOf(order) : [];
-  const refunds = cents > 0 ? [{ intentId, amountCents: cents, lines }] : [];
   return {
     cents,
     dueCents: dueCents(order?.refunds),
-    preview: await previewRefund(deps, deps.database, orders, { refunds }),
+    preview: await previewOf(deps, deps.database, order, cents),
   };
+}
+
+function previewOf(deps: Deps, database: Kysely<Tables>, order: SettledOrder | undefined, cents: number) {
+  const lines = order?.status === 'succeeded' ? restOf(order) : [];
+  const refunds = order && cents > 0 ? [{ intentId: order.intentId, amountCents: cents, lines }] : [];
+  return previewRefund(deps, database, order ? [order] : [], { refunds });
 }
 
 function dueCents(refunds: readonly GivenBack[] = []): number {
@@ -72,13 +74,14 @@ function dueCents(refunds: readonly GivenBack[] = []): number {
  * {@link refundablePart} has returned before, refunds nothing if that has changed, as by somebody who refunds it at the same time.
  */
 export async function refundPayment(deps: Deps, intentId: string, seen?: RefundablePart): Promise<Given> {
-  const mustBeSeen = (now: RefundablePart) => {
-    if (!seen || (now.cents === seen.cents && now.dueCents === seen.dueCents)) return;
-    throw new NotRefundable(
-      'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
-    );
+  const check = ({ preview, cents, dueCents }: RefundablePart) => {
+    if (seen)
+      mustBeSeen(
+        { refunds: [seen.cents, seen.dueCents], preview: seen.preview },
+        { refunds: [cents, dueCents], preview },
+      );
   };
-  if (seen) mustBeSeen(await refundablePart(deps, intentId));
+  if (seen) check(await refundablePart(deps, intentId));
   const { intent, named } = await receivedPayment(deps, intentId);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
@@ -108,7 +111,8 @@ export async function refundPayment(deps: Deps, intentId: string, seen?: Refunda
     const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
-    mustBeSeen({ cents: left + dueCents(refunds), dueCents: dueCents(refunds) });
+    const cents = left + dueCents(refunds);
+    check({ cents, dueCents: dueCents(refunds), preview: await previewOf(deps, trx, order, cents) });
     if (left === 0) return;
     if (order?.dispute) throw new NotRefundable(disputedSentence(order));
     const promised = { intentId, amountCents: left };

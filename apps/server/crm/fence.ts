@@ -6,10 +6,10 @@ import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
- * HubSpot takes it in shared mode, erasing a person in exclusive mode.
+ * HubSpot takes it in shared mode, as correcting and merging persons do, and erasing a person in exclusive mode.
  */
 const LOCK = 23_062;
-/** How long the exclusive lock waits for the calls to HubSpot that are running. Less than `statement_timeout` (patience.ts). */
+/** How long the exclusive lock waits for the calls that are running. Less than `statement_timeout` (patience.ts). */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
@@ -26,12 +26,17 @@ export class StillTelling extends Failed {
  * may belong to somebody who has been erased since. Returns null, without running it, while the exclusive lock is held.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
-  const take = async (trx: Kysely<Tables>) => {
-    const { rows } = await sql<{ isFree: boolean }>`
-      select pg_try_advisory_xact_lock_shared(${LOCK}) as "isFree"`.execute(trx);
-    return rows[0]!.isFree;
-  };
-  return holding(database, take, tell);
+  return holding(database, nobodyIsErased, tell);
+}
+
+/**
+ * Takes the shared lock for the rest of a transaction, which then lets nobody be erased. Returns false if somebody is being erased. Also for
+ * what tells Stripe of persons, or moves what they have to another.
+ */
+export async function nobodyIsErased(trx: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ isFree: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${LOCK}) as "isFree"`.execute(trx);
+  return rows[0]!.isFree;
 }
 
 /**

@@ -14,9 +14,10 @@ import {
 } from '../paying/refunds/assignRefund.ts';
 import type { Given } from '../paying/refunds/giveBack.ts';
 import type { RefundPreview } from '../paying/refunds/previewRefund.ts';
+import { readRequest } from '../paying/refunds/readRequests.ts';
 import { orStaysDue, StaysDue } from '../paying/refunds/refundJoin.ts';
 import { consequenceLines } from '../paying/refunds/refundLines.ts';
-import { declineRequest, NO_OPEN_REQUEST, readRequest } from '../paying/refunds/requestRefund.ts';
+import { declineRequest, NO_OPEN_REQUEST } from '../paying/refunds/requestRefund.ts';
 import { Failed } from '../platform/failed.ts';
 import { dateOf } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
@@ -88,10 +89,11 @@ export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     'refundPayment',
     {
       async preview({ deps, params: { id } }) {
-        const { cents, dueCents, preview } = await refundablePart(deps, id);
+        const seen = await refundablePart(deps, id);
+        const { cents, preview } = seen;
         if (cents === 0) throw new Failed(`All of payment ${id} has already gone back.`);
         const lines = [`${displayPrice(cents)} of payment ${id} ${toCard(preview, id)}`, ...more(preview)];
-        return { lines, verb: `Refund ${displayPrice(cents)}`, seen: { cents, dueCents } };
+        return { lines, verb: `Refund ${displayPrice(cents)}`, seen };
       },
       async act({ deps, params: { id } }, seen) {
         return { lines: await outcome(refundPayment(deps, id, seen)) };

@@ -6,7 +6,7 @@ import { countOverdue, countWaiting, type Waits } from '../documents/review.ts';
 import { countJoins } from '../joining/countJoins.ts';
 import { doneNotices, type ReadNotice, readNotices } from '../letters/readNotices.ts';
 import { waitingParcels } from '../membership/orders.ts';
-import { openRequests } from '../paying/refunds/requestRefund.ts';
+import { openRequests } from '../paying/refunds/readRequests.ts';
 import { nameJoins } from '../people/nameJoins.ts';
 import { mailServer } from '../platform/metrics.ts';
 import { type Figure, readFigures } from '../running/gauges.ts';

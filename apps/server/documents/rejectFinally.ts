@@ -96,8 +96,8 @@ export async function rejectFinally(
     const standings = standingsAfter(orders, plan);
     const kept = orders.find((_, index) => isHeld(standings[index]!));
     if (kept) throw whyKept(kept, join);
-    if (seen) mustBeSeen(seen.plan, plan);
     const preview = await previewRefund(deps, trx, orders, plan);
+    if (seen) mustBeSeen({ ...seen.plan, preview: seen.preview }, { ...plan, preview });
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
     const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
     const isReturned = standings[base] === 'refunded';

@@ -170,7 +170,7 @@ export async function recordReview(
   const reviewed: Reviewed = {
     count: transcripts.length,
     acceptedBefore: transcripts.filter(({ review }) => review === 'accepted').length,
-    rejectedBefore: isAgain && !isFinal ? transcripts[0]!.reason : null,
+    rejectedBefore: isAgain ? transcripts[0]!.reason : null,
     transcripts: transcripts.map(({ id }) => id).sort(),
   };
   if (seen && !isDeepStrictEqual(seen, reviewed)) throw new Failed(CHANGED);

@@ -5,7 +5,7 @@ import type { OrderLine } from '#core/orderLine.ts';
 import { searchKeys } from '#core/personKeys.ts';
 import type { Asked } from '#core/refundRequest.ts';
 import type { MembershipStanding, RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
-import { isOpenRequest } from '../paying/refunds/requestRefund.ts';
+import { isOpenRequest } from '../paying/refunds/readRequests.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { presentPerson } from '../session/members.ts';

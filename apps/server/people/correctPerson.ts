@@ -13,6 +13,7 @@ import {
   studentDetailsErrors,
 } from '#core/studentDetails.ts';
 import { countryRule } from '#reference/countries.ts';
+import { nobodyIsErased } from '../crm/fence.ts';
 import { tellOfLikelySame } from '../crm/heldTwice.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
 import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
@@ -50,7 +51,7 @@ export class NotCorrectable extends Failed {
   }
 }
 
-/** Thrown if a person was changed since `seen` was shown. Nothing was corrected. */
+/** Thrown if a person was changed since `seen` was shown, or somebody is being erased. Nothing was corrected. */
 export class ChangedMeanwhile extends Failed {
   constructor() {
     super('Somebody has changed the person meanwhile: look again.');
@@ -106,7 +107,7 @@ export function correctionSentences(
  * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
  *
  * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected, Stripe is
- * told what holds. Of corrections of one person, one is made at a time. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
+ * told what holds. Of corrections of one person, one is made at a time, and none while somebody is erased. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
  */
 export async function correctPerson(
   deps: Deps,
@@ -115,6 +116,7 @@ export async function correctPerson(
   how: { seen: Correction; resends: boolean; endsLinks?: boolean; tellsFormer?: boolean },
 ): Promise<Correction> {
   const take = async (trx: Kysely<Tables>) => {
+    if (!(await nobodyIsErased(trx))) return false;
     const { rows } = await sql<{ isFree: boolean }>`
       select pg_try_advisory_xact_lock(hashtextextended('correction ' || ${personId}, 0)) as "isFree"`.execute(
       trx,

@@ -7,6 +7,7 @@ import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { giveAllBack } from '#core/remedy.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
+import { nobodyIsErased } from '../crm/fence.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
 import { wasAtHubspot } from '../crm/followContacts.ts';
 import { tellOfHeldTwice, tellOfLikelySame } from '../crm/heldTwice.ts';
@@ -34,6 +35,7 @@ export class NotMergeable extends Failed {}
 const ONE_ALREADY = 'They are one person already.';
 const GONE = 'One of them was erased, or joined with somebody meanwhile: look again.';
 const CHANGED = 'One of them has changed meanwhile: look again.';
+const BEING_ERASED = 'Somebody is being erased at this moment. Try again in a minute.';
 
 /** What a person is called, for staff. */
 export interface Named {
@@ -75,6 +77,7 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await transaction(deps, async (trx) => {
+    if (!(await nobodyIsErased(trx))) throw new NotMergeable(BEING_ERASED);
     const merge = await mayMerge(trx, seen.from.id, seen.into.id);
     if (JSON.stringify(merge) !== JSON.stringify(seen)) throw new NotMergeable(CHANGED);
     const [from, into] = [merge.from.id, merge.into.id];

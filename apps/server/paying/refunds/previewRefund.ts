@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { type Consequences, consequencesOf, type PaidOrder, type RefundPlan } from '#core/refunds.ts';
 import { parcelOf } from '../../membership/orders.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import type { Deps } from '../deps.ts';
+import { type RefundRequest, readRequests } from './readRequests.ts';
 
 /** All that a refund would do, for whoever decides it. */
 export interface RefundPreview extends Consequences {
@@ -12,6 +14,8 @@ export interface RefundPreview extends Consequences {
   sent: { name: string; shippedAt: Date }[];
   /** Goods that would not be sent any more. */
   unsent: string[];
+  /** What the member has asked for back, and whether staff have declined it. */
+  asked: RefundRequest[];
   /** Whether the payer would get a letter from here about each refund. */
   isTold: boolean;
 }
@@ -45,6 +49,18 @@ export async function previewRefund(
     unsent: returned
       .filter(({ state }) => state.is === 'open' || state.is === 'held')
       .map(({ name }) => name),
+    asked: await readRequests(
+      database,
+      orders.map(({ sessionUuid }) => sessionUuid),
+    ),
     isTold: config.mail !== null,
   };
+}
+
+/** What colleagues may do beside a refund, at the same moment: send goods or take that back, and decline what the member asked for. */
+export type Beside = Pick<RefundPreview, 'sent' | 'asked'>;
+
+/** Whether colleagues have done nothing of {@link Beside} since a refund was shown. */
+export function isAsSeen(seen: Beside, now: Beside): boolean {
+  return isDeepStrictEqual([seen.sent, seen.asked], [now.sent, now.asked]);
 }

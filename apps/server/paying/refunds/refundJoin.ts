@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts';
 import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
-import { previewRefund, type RefundPreview } from './previewRefund.ts';
+import { type Beside, isAsSeen, previewRefund, type RefundPreview } from './previewRefund.ts';
 
 /** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
 export class NotRefundable extends Failed {}
@@ -135,12 +135,18 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
   return rows.map(({ intent_id }) => intent_id);
 }
 
-/** Throws {@link NotRefundable} if what would go back now is not what somebody was shown before. */
-export function mustBeSeen(seen: Pick<RefundPlan, 'refunds'>, now: Pick<RefundPlan, 'refunds'>): void {
-  if (isDeepStrictEqual(seen.refunds, now.refunds)) return;
-  throw new NotRefundable(
-    'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
-  );
+const CHANGED =
+  'What would go back has changed since it was shown, so nothing was refunded. Please look again.';
+const DONE_MEANWHILE =
+  'A colleague has sent something of this, or answered the member, since it was shown, so nothing was refunded. Please look again.';
+
+/** Throws {@link NotRefundable} if what somebody was shown of a refund does not hold any more. */
+export function mustBeSeen<Refunds>(
+  seen: { refunds: Refunds; preview: Beside },
+  now: { refunds: Refunds; preview: Beside },
+): void {
+  if (!isDeepStrictEqual(seen.refunds, now.refunds)) throw new NotRefundable(CHANGED);
+  if (!isAsSeen(seen.preview, now.preview)) throw new NotRefundable(DONE_MEANWHILE);
 }
 
 /** What a refund of a join gives back, or would. */
@@ -156,13 +162,13 @@ export interface JoinRefund extends RefundPlan {
  * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
  * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
  * that fail are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
- * `given` is null. With `seen`, the result of a trial, decides nothing unless exactly the same would still go back.
+ * `given` is null. With `seen`, the result of a trial, decides nothing unless exactly the same would still go back and the same was sent.
  */
 export async function refundJoin(
   deps: Deps,
   uuid: string,
   wish: RefundWish,
-  { isTrial = false, seen }: { isTrial?: boolean; seen?: RefundPlan } = {},
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: Pick<JoinRefund, 'refunds' | 'preview'> } = {},
 ): Promise<JoinRefund> {
   await followJoin(deps, uuid);
   const { plan, promised, preview } = await transaction(deps, async (trx) => {
@@ -187,7 +193,7 @@ export async function refundJoin(
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     const preview = await previewRefund(deps, trx, paid.orders, plan);
     if (isTrial) return { plan, promised: [], preview };
-    if (seen) mustBeSeen(seen, plan);
+    if (seen) mustBeSeen(seen, { ...plan, preview });
     const reason = wish.ineligible ? 'ineligible' : 'requested';
     return { plan, promised: await decideRefunds(deps, trx, paid, plan, reason), preview };
   });

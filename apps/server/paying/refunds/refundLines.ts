@@ -1,6 +1,7 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundPlan } from '#core/refunds.ts';
 import type { RefundPreview } from './previewRefund.ts';
+import type { RefundRequest } from './readRequests.ts';
 
 /** Returns what a plan gives back, line by line, and what it does not, with the reasons. */
 export function planLines({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'notes'>): string[] {
@@ -28,7 +29,7 @@ export function totalLine({ refunds }: Pick<RefundPlan, 'refunds'>): string {
 
 /** Returns what a refund would do beside the money of its lines. `dayOf` writes a day. */
 export function consequenceLines(
-  { cards, kept, ended, sent, unsent, isTold }: RefundPreview,
+  { cards, kept, ended, sent, unsent, asked, isTold }: RefundPreview,
   dayOf: (time: Date) => string,
 ): string[] {
   const letter = isTold
@@ -44,6 +45,17 @@ export function consequenceLines(
     ),
     ...sent.map(({ name, shippedAt }) => `Sent already, on ${dayOf(shippedAt)}: ${name}.`),
     ...unsent.map((name) => `Not sent any more: ${name}.`),
+    ...asked.flatMap((request) => requestLine(request, dayOf) ?? []),
     ...(cards.length > 0 ? [letter] : []),
   ];
+}
+
+/** Says of a member's request that it waits, or who declined it; null if it was answered otherwise. */
+function requestLine(
+  { askedAt, amountCents, isOpen, declinedBy }: RefundRequest,
+  dayOf: (time: Date) => string,
+): string | null {
+  const what = `of ${dayOf(askedAt)} for ${displayPrice(amountCents)}`;
+  if (declinedBy !== null) return `The request ${what} was declined by ${declinedBy}.`;
+  return isOpen ? `The member's request ${what} waits for an answer.` : null;
 }

@@ -5,8 +5,9 @@ import { NOT_OFFERED } from '#core/refundRequest.ts';
 import { changeSociety } from '../../../../tests/harness/changeSociety.ts';
 import { newMember, nominatedOrder, payOrder } from '../../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../../tests/harness/testServer.ts';
+import { openRequests } from './readRequests.ts';
 import { refundJoin } from './refundJoin.ts';
-import { declineRequest, openRequests } from './requestRefund.ts';
+import { declineRequest } from './requestRefund.ts';
 
 const server = await sharedServer();
 const { deps } = server;

@@ -18,6 +18,7 @@ import type { Deps } from '../deps.ts';
 import { lockJoins } from './followPayment.ts';
 import { paidOrders } from './paidOrders.ts';
 import { previewRefund } from './previewRefund.ts';
+import { isOpenRequest } from './readRequests.ts';
 
 type Shown = Data<'getRefundRequest'>;
 
@@ -128,48 +129,12 @@ export async function requestRefund(
   });
 }
 
-/** A request as staff see it. `isOpen`: it waits for their answer. */
-export interface RefundRequest {
-  askedAt: Date;
-  amountCents: number;
-  isOpen: boolean;
-}
-
-/** SQL for how much (cents) went back of the join since the query's `refund_request`. */
-const returnedSince = sql`(
-  select coalesce(sum(refund.amount_cents), 0) from payment join refund using (intent_id)
-  where payment.session_uuid = refund_request.session_uuid and refund.created_at >= refund_request.created_at
-    and refund.status not in ('failed', 'canceled'))`;
-
-/**
- * SQL for whether the query's `refund_request` waits for an answer: it was not declined, what the member bought is still held, and less
- * has gone back since than was asked for.
- */
-export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
-  select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held)
-  and refund_request.amount_cents > ${returnedSince})`;
-
-/** Returns a join's request; null if there is none. */
-export async function readRequest(database: Kysely<Tables>, uuid: string): Promise<RefundRequest | null> {
-  const { rows } = await sql<RefundRequest>`
-    select created_at as "askedAt", amount_cents as "amountCents", ${isOpenRequest} as "isOpen"
-    from refund_request where session_uuid = ${uuid}`.execute(database);
-  return rows[0] ?? null;
-}
-
-/** Returns since when requests wait for an answer, the oldest first, at most `most`. */
-export async function openRequests(database: Kysely<Tables>, most: number): Promise<Date[]> {
-  const { rows } = await sql<{ created_at: Date }>`
-    select created_at from refund_request where ${isOpenRequest} order by created_at limit ${most}`.execute(
-    database,
-  );
-  return rows.map(({ created_at }) => created_at);
-}
-
 /** Declines a request with a sentence, which the member gets by letter. Throws {@link Failed} if none is open. */
 export async function declineRequest(deps: ByStaff<Deps>, uuid: string, sentence: string): Promise<void> {
   if (cleanText(sentence) === '') throw new Failed(SAY_WHY);
   await transaction(deps, async (trx) => {
+    // A refund that is being decided takes the same lock.
+    await lockJoins(trx, [uuid]);
     const { rows } = await sql`
       with declined as (
         update refund_request set declined_at = now(), declined_by = ${deps.actor}, sentence = ${sentence}

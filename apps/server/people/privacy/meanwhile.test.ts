@@ -7,6 +7,7 @@ import { deliver, editAtHubspot, newContact } from '../../../../tests/harness/de
 import { waiting } from '../../../../tests/harness/locks.ts';
 import { askHubspot, control } from '../../../../tests/harness/providers.ts';
 import { membershipOnly } from '../../../../tests/harness/refunds.ts';
+import { joinRow } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -25,6 +26,7 @@ import { attachDue } from '../../documents/attachDocuments.ts';
 import { confirmPayment } from '../../paying/confirmPayment.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 import type { Changed } from '../../platform/failed.ts';
+import { ChangedMeanwhile, correctPerson, previewCorrection } from '../correctPerson.ts';
 import { tellStripe } from './atStripe.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
@@ -347,6 +349,28 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
     await until(async () => (await atStripe('customers', email)).length === 0);
     assert.equal(await customerId(), '');
   });
+
+test('a person is not erased while they are corrected, and not corrected while they are erased', async (t) => {
+  const email = 'corrected.meanwhile@example.com';
+  const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const { person_id } = await joinRow(server, uuid);
+  const correction = await previewCorrection(deps, person_id!, { firstName: 'Other' });
+  const correct = () =>
+    correctPerson(deps, person_id!, { firstName: 'Other' }, { seen: correction, resends: false });
+  const seen = await planErasure(deps, email);
+  const { writeNotes } = deps.payments;
+  // Stripe is told by the erasure that it is to forget the person, and by the correction how they are called.
+  const mock = t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
+    mock.mock.restore();
+    await assert.rejects(correct(), ChangedMeanwhile);
+    await writeNotes(...given);
+  });
+  await erasePerson(deps, seen);
+  assert.equal(mock.mock.callCount(), 1);
+  const [intent] = (await atStripe('payment_intents', uuid)).filter(({ id }) => id === intentId);
+  assert.deepEqual(namedIn(intent!.metadata), []);
+  await assert.rejects(correct(), /erased/);
+});
 
 test('the report of a payment opens no erased join', async (t) => {
   const email = 'reported.after@example.com';

@@ -1,0 +1,54 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../platform/database/types.ts';
+
+/** A request for money back as staff see it. `isOpen`: it waits for their answer. */
+export interface RefundRequest {
+  askedAt: Date;
+  amountCents: number;
+  isOpen: boolean;
+  /** Who declined it; null if nobody did. */
+  declinedBy: string | null;
+}
+
+/** SQL for how much (cents) went back of the join since the query's `refund_request`. */
+const returnedSince = sql`(
+  select coalesce(sum(refund.amount_cents), 0) from payment join refund using (intent_id)
+  where payment.session_uuid = refund_request.session_uuid and refund.created_at >= refund_request.created_at
+    and refund.status not in ('failed', 'canceled'))`;
+
+/**
+ * SQL for whether the query's `refund_request` waits for an answer: it was not declined, what the member bought is still held, and less
+ * has gone back since than was asked for.
+ */
+export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
+  select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held)
+  and refund_request.amount_cents > ${returnedSince})`;
+
+const request = sql`
+  refund_request.created_at as "askedAt", refund_request.amount_cents as "amountCents", ${isOpenRequest} as "isOpen", declined_by as "declinedBy"`;
+
+/** Returns a join's request; null if there is none. */
+export async function readRequest(database: Kysely<Tables>, uuid: string): Promise<RefundRequest | null> {
+  return (await readRequests(database, [uuid]))[0] ?? null;
+}
+
+/** Returns the requests for these joins. */
+export async function readRequests(
+  database: Kysely<Tables>,
+  joins: readonly string[],
+): Promise<RefundRequest[]> {
+  const { rows } = await sql<RefundRequest>`
+    select ${request} from refund_request where session_uuid = any(${joins}::uuid[]) order by created_at`.execute(
+    database,
+  );
+  return rows;
+}
+
+/** Returns since when requests wait for an answer, the oldest first, at most `most`. */
+export async function openRequests(database: Kysely<Tables>, most: number): Promise<Date[]> {
+  const { rows } = await sql<{ created_at: Date }>`
+    select created_at from refund_request where ${isOpenRequest} order by created_at limit ${most}`.execute(
+    database,
+  );
+  return rows.map(({ created_at }) => created_at);
+}
