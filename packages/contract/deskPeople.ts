@@ -141,6 +141,8 @@ const foundPeople = z.object({
   rows: z.array(foundPerson),
   next: z.string().nullable(),
   knowsContacts: z.boolean(),
+  /** If nobody was found: whether HubSpot was asked, too, and does not know them or does not answer. */
+  atHubspot: z.enum(['unknown', 'unavailable']).nullish(),
 });
 
 const searched = z.string().max(200).overwrite(cleanText).min(1);

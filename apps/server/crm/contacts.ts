@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { keepContacts, lookAtContacts, type Mirror } from './followContacts.ts';
+import type { CrmContact } from './hubspot/answers.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from './hubspot/errors.ts';
 import { patiently } from './hubspot/patiently.ts';
@@ -20,7 +21,20 @@ export interface Contacts {
    * neither HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
+  /**
+   * Asks HubSpot for the contacts whom staff look for by an id, an email or a name, and reads those it knows into the mirror: of a name
+   * {@link MOST_NAMED} at most. Null: the text is none of these.
+   */
+  learnWho(text: string): Promise<'known' | 'unknown' | 'unavailable' | null>;
 }
+
+/** How many contacts of a name are read. */
+export const MOST_NAMED = 20;
+/** HubSpot's id of a contact. */
+const CONTACT = /^\d{1,20}$/;
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+/** One word or more of letters, as in "O'Brien, Mary-Ann". HubSpot is asked for the first and the last of them. */
+const NAME = /^\p{L}[\p{L}\p{M}'’.-]+(,?\s+\p{L}[\p{L}\p{M}'’.-]*)*$/u;
 
 const PATIENCE_MS = 2_000;
 const SLOWEST_MS = 20_000;
@@ -49,8 +63,21 @@ export function mirroredContacts(mirror: Mirror, now: () => Date): Contacts {
       misses.set(code, now().getTime() + MISS_MS);
       return 'unknown';
     }
-    await keepContacts(database, mirror.society.crm.fields, new Map([[found.id, found]]));
+    await keep([found]);
     return 'known';
+  }
+
+  const keep = (found: readonly CrmContact[]) =>
+    keepContacts(database, mirror.society.crm.fields, new Map(found.map((each) => [each.id, each])));
+
+  async function askWho(text: string, timeoutMs: number): Promise<CrmContact[]> {
+    if (EMAIL.test(text)) {
+      const found = await hubspot.findByEmail(text, timeoutMs);
+      return found ? [found] : [];
+    }
+    const words = text.split(/[,\s]+/);
+    const last = words.length > 1 ? words.at(-1)! : null;
+    return hubspot.findByName(words[0]!, last, { most: MOST_NAMED, timeoutMs, who: 'suspect' });
   }
 
   return {
@@ -63,6 +90,14 @@ export function mirroredContacts(mirror: Mirror, now: () => Date): Contacts {
       const started = lookUp(code, who).finally(() => lookUps.delete(code));
       lookUps.set(code, started);
       return started;
+    },
+    async learnWho(text) {
+      if (CONTACT.test(text)) return this.refresh(text);
+      if (!EMAIL.test(text) && !NAME.test(text)) return null;
+      const found = await patiently((timeoutMs) => askWho(text, timeoutMs), PATIENCE_MS).catch(unanswered);
+      if (found === null) return 'unavailable';
+      await keep(found);
+      return found.length > 0 ? 'known' : 'unknown';
     },
     async refresh(contactId) {
       const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);

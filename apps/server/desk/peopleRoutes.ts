@@ -24,8 +24,6 @@ const NO_RECIPIENT = 'No email address is known that this letter could go to.';
 export const NO_CURSOR = 'This list cannot go on from there. Begin it again.';
 
 const ROWS = 50;
-/** HubSpot's id of a contact. */
-const CONTACT = /^\d{1,20}$/;
 
 /** The calls of People and Person. */
 export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
@@ -46,10 +44,11 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
 
   serveDesk(app, deps, 'searchPeople', async ({ body: { text, next } }) => {
     const found = await searchPeople(deps, text, pageAt(next));
+    if (found.rows.length > 0 || next !== undefined) return answer(found);
     // Contacts who have not begun to join may not have been read yet.
-    const isContact = found.rows.length === 0 && next === undefined && CONTACT.test(text);
-    if (!isContact || (await deps.contacts.refresh(text)) !== 'known') return answer(found);
-    return answer(await searchPeople(deps, text, pageAt(next)));
+    const known = await deps.contacts.learnWho(text);
+    if (known === 'known') return answer(await searchPeople(deps, text, pageAt(next)));
+    return { ...(await answer(found)), atHubspot: known };
   });
 
   serveDesk(app, deps, 'getWaiting', async ({ query: { queue, next } }) =>

@@ -14,8 +14,11 @@ import { type Found, findPeople } from './searchPeople.ts';
 
 const HOW =
   'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
+const SILENT =
+  'HubSpot did not answer, so somebody who has not begun to join may be missing. Try again in a minute.';
+const ASKED = 'HubSpot was asked as well and knows nobody by this name, email, or number.';
 const NO_CONTACTS =
-  'HubSpot’s contacts have not been read yet, so whoever has not begun to join is found only by the HubSpot contact’s number.';
+  'HubSpot’s contacts have not been read yet. Somebody who has not begun to join may be missing: search by their email.';
 
 /** Who was found for the text in the header's search. */
 export function People() {
@@ -49,7 +52,7 @@ function Results({ found }: { found: Found }) {
           <>
             <Hint>{HOW}</Hint>
             <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
-            {!found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
+            {found.atHubspot && <Hint>{found.atHubspot === 'unknown' ? ASKED : SILENT}</Hint>}
           </>
         )}
       </Stack>
@@ -90,6 +93,7 @@ function Results({ found }: { found: Found }) {
         </tbody>
       </table>
       <ShowMore list={list} onPress={() => void list.showMore(focusFirstNew)} />
+      {text !== null && !found.knowsContacts && <Hint>{NO_CONTACTS}</Hint>}
       <DownloadCsv
         file="people.csv"
         load={() => takeFile('getPeopleFile', { body: queue === null ? { text } : { queue } })}

@@ -83,7 +83,16 @@ export function hubspotClient(
 
   /** The index that is searched lags behind writes by some seconds. */
   async function search(filters: object[], more: object, who?: { timeoutMs: number; who: Urgency }) {
-    const body = { filterGroups: [{ filters }], properties, ...more };
+    return searchAny([filters], more, who);
+  }
+
+  /** Searches for the contacts to whom one of the groups of filters applies. */
+  async function searchAny(
+    groups: object[][],
+    more: object,
+    who?: { timeoutMs: number; who: Urgency },
+  ): Promise<CrmContact[]> {
+    const body = { filterGroups: groups.map((filters) => ({ filters })), properties, ...more };
     const options = { body, kind: 'search', ...who } as const;
     return (await call(answers.records, 'POST', `${contacts}/search`, options)).results;
   }
@@ -145,11 +154,30 @@ export function hubspotClient(
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1 }, options);
       return found ?? null;
     },
+    /** Searches for contacts by the beginnings of a first and a last name, in either order, or by that of one of them; at most `most`. */
+    async findByName(
+      first: string,
+      last: string | null,
+      { most, ...options }: { most: number; timeoutMs: number; who: 'suspect' },
+    ): Promise<CrmContact[]> {
+      const begins = (propertyName: string | null, word: string) =>
+        propertyName === null ? [] : [{ propertyName, operator: 'CONTAINS_TOKEN', value: `${word}*` }];
+      const [firstName, lastName] = [rules.firstName.property, rules.lastName.property];
+      const groups =
+        last === null
+          ? [begins(firstName, first), begins(lastName, first)]
+          : [
+              [...begins(firstName, first), ...begins(lastName, last)],
+              [...begins(firstName, last), ...begins(lastName, first)],
+            ];
+      return searchAny(groups, { limit: most }, options);
+    },
     /** Searches for the contacts with a value of a property; at most {@link LARGEST_PAGE}. */
     findByProperty: (propertyName: string, value: string) =>
       search([{ propertyName, operator: 'EQ', value }], { limit: LARGEST_PAGE }),
     /** Reads the contact by its unique email instead of searching, because the search index is eventually consistent. */
-    findByEmail: (email: string) => getOne(`${encodeURIComponent(email)}?idProperty=email&${query}`),
+    findByEmail: (email: string, timeoutMs?: number) =>
+      getOne(`${encodeURIComponent(email)}?idProperty=email&${query}`, timeoutMs),
     /**
      * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
      * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
