@@ -195,6 +195,8 @@ const unknown = [
   `refund assign ${uuid}`,
   `refund assign ${uuid} --none`,
   'refund assign re_0Unknown000000000',
+  `refunds accept ${uuid}`,
+  `refunds decline ${uuid} --sentence no`,
   `settle ${uuid}`,
   `settle ${intent}`,
   `orders show ${uuid}`,

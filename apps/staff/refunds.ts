@@ -1,6 +1,7 @@
 import { displayPrice } from '#core/money.ts';
 import { notToldOfErased } from '#core/noticeSentence.ts';
 import { isMembershipLine } from '#core/orderLine.ts';
+import { acceptedWish } from '#core/refundRequest.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { erasedJoins } from '../server/books/erasedJoins.ts';
 import { refundPaid } from '../server/books/refundPaid.ts';
@@ -14,9 +15,12 @@ import {
   readAssignable,
   sayWhatFor,
 } from '../server/paying/refunds/assignRefund.ts';
+import { listRequests, type RefundRequest, readRequest } from '../server/paying/refunds/readRequests.ts';
 import { type JoinRefund, orStaysDue } from '../server/paying/refunds/refundJoin.ts';
-import { planLines, previewLines, totalLine } from '../server/paying/refunds/refundLines.ts';
-import { command, Misuse } from './command.ts';
+import { declineLines, planLines, previewLines, totalLine } from '../server/paying/refunds/refundLines.ts';
+import { declineRequest, NO_OPEN_REQUEST } from '../server/paying/refunds/requestRefund.ts';
+import { Failed } from '../server/platform/failed.ts';
+import { command, Misuse, requireThere } from './command.ts';
 import { agree, day, print, printAll } from './print.ts';
 import { joinName } from './sentences/notices.ts';
 import { assignCommand, commandOf } from './sentences/remedies.ts';
@@ -81,7 +85,50 @@ export const refundCommands = [
       );
     },
   }),
+  command({
+    usage: 'refunds asked',
+    summary: 'The joins whose members ask for their money back and wait for an answer, the oldest first.',
+    async run(deps) {
+      const requests = await listRequests(deps.database);
+      for (const { uuid, askedAt, amountCents, name } of requests)
+        print(uuid, `since ${day(askedAt)}`, displayPrice(amountCents), name ?? 'unknown');
+      print(`${requests.length} to answer.`);
+    },
+  }),
+  command({
+    usage: 'refunds accept JOIN [--dry-run | --yes]',
+    args: ['JOIN'],
+    flags: ['dry-run', 'yes'],
+    summary:
+      'Give back what a member asks for. What would go back and what ends is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
+    async run(deps, [uuid], asking) {
+      const { asked } = await openRequest(deps, uuid);
+      return orStaysDue(refundJoin(deps, uuid, acceptedWish(asked), asking));
+    },
+  }),
+  command({
+    usage: 'refunds decline JOIN --sentence TEXT [--dry-run | --yes]',
+    args: ['JOIN'],
+    flags: ['dry-run', 'yes'],
+    texts: { sentence: 'TEXT' },
+    summary:
+      'Give nothing back of what a member asks for, and write them the sentence that says why. It is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
+    async run(deps, [uuid], { sentence, ...asking }) {
+      printAll(declineLines(await openRequest(deps, uuid), sentence, day));
+      await agree('Decline it?', 'declined', asking);
+      await declineRequest(deps, uuid, sentence);
+      print('It is declined.');
+    },
+  }),
 ];
+
+/** Returns a join's request that waits for an answer. Throws {@link Failed} if there is none. */
+async function openRequest(deps: Deps, uuid: string): Promise<RefundRequest> {
+  await requireThere(deps, 'join', uuid);
+  const request = await readRequest(deps.database, uuid);
+  if (!request?.isOpen) throw new Failed(NO_OPEN_REQUEST);
+  return request;
+}
 
 async function refundOnePayment(deps: Deps, intentId: string, asking: Asking): Promise<boolean> {
   let seen: RefundablePart | undefined;

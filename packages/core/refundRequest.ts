@@ -60,6 +60,16 @@ export function askedIn(
   };
 }
 
+/** Returns what staff give back when they accept what was asked for. */
+export function acceptedWish({ types, items }: Asked): RefundWish {
+  return {
+    membership: types.includes('membership'),
+    ineligible: false,
+    upgrade: types.includes('membership_upgrade'),
+    items,
+  };
+}
+
 /** Why a member cannot ask for money back here; null if they can. */
 export function whyNotAsked({
   mayAsk,

@@ -16,7 +16,7 @@ import type { Given } from '../paying/refunds/giveBack.ts';
 import type { RefundPreview } from '../paying/refunds/previewRefund.ts';
 import { readRequest } from '../paying/refunds/readRequests.ts';
 import { orStaysDue, StaysDue } from '../paying/refunds/refundJoin.ts';
-import { consequenceLines } from '../paying/refunds/refundLines.ts';
+import { consequenceLines, declineLines } from '../paying/refunds/refundLines.ts';
 import { declineRequest, NO_OPEN_REQUEST } from '../paying/refunds/requestRefund.ts';
 import { Failed } from '../platform/failed.ts';
 import { dateOf } from '../society/texts.ts';
@@ -71,9 +71,8 @@ export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
         const uuid = await joinOf(deps, params, body.join);
         const request = await readRequest(deps.database, uuid);
         if (!request?.isOpen) throw new Failed(NO_OPEN_REQUEST);
-        const { askedAt, amountCents } = request;
-        const asked = `${displayPrice(amountCents)} was asked for on ${dateOf(deps.society, askedAt)}, and stays with us.`;
-        return { lines: [asked, `The member is told: “${body.sentence}”`], verb: 'Decline', seen: uuid };
+        const lines = declineLines(request, body.sentence, (time) => dateOf(deps.society, time));
+        return { lines, verb: 'Decline', seen: uuid };
       },
       async act({ deps, body }, uuid) {
         await declineRequest(deps, uuid, body.sentence);

@@ -1,10 +1,14 @@
 import { type Kysely, sql } from 'kysely';
+import type { Asked } from '#core/refundRequest.ts';
 import type { Tables } from '../../platform/database/types.ts';
+import { fullName } from '../../session/person.ts';
 
 /** A request for money back as staff see it. `isOpen`: it waits for their answer. */
 export interface RefundRequest {
+  uuid: string;
   askedAt: Date;
   amountCents: number;
+  asked: Asked;
   isOpen: boolean;
   /** Who declined it; null if nobody did. */
   declinedBy: string | null;
@@ -25,7 +29,7 @@ export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
   and refund_request.amount_cents > ${returnedSince})`;
 
 const request = sql`
-  refund_request.created_at as "askedAt", refund_request.amount_cents as "amountCents", ${isOpenRequest} as "isOpen", declined_by as "declinedBy"`;
+  session_uuid as uuid, asked, refund_request.created_at as "askedAt", refund_request.amount_cents as "amountCents", ${isOpenRequest} as "isOpen", declined_by as "declinedBy"`;
 
 /** Returns a join's request; null if there is none. */
 export async function readRequest(database: Kysely<Tables>, uuid: string): Promise<RefundRequest | null> {
@@ -41,6 +45,17 @@ export async function readRequests(
     select ${request} from refund_request where session_uuid = any(${joins}::uuid[]) order by created_at`.execute(
     database,
   );
+  return rows;
+}
+
+/** Returns the requests that wait for an answer, the oldest first, each with the joiner's name if it is known. */
+export async function listRequests(
+  database: Kysely<Tables>,
+): Promise<(RefundRequest & { name: string | null })[]> {
+  const { rows } = await sql<RefundRequest & { name: string | null }>`
+    select ${request}, ${fullName} as name
+    from refund_request join join_session session on uuid = session_uuid left join person on person.id = session.person_id
+    where ${isOpenRequest} order by refund_request.created_at`.execute(database);
   return rows;
 }
 

@@ -59,3 +59,15 @@ function requestLine(
   if (declinedBy !== null) return `The request ${what} was declined by ${declinedBy}.`;
   return isOpen ? `The member's request ${what} waits for an answer.` : null;
 }
+
+/** Returns what declining a request does: what stays with us, and what the member is told. */
+export function declineLines(
+  { askedAt, amountCents }: RefundRequest,
+  sentence: string,
+  dayOf: (time: Date) => string,
+): string[] {
+  return [
+    `${displayPrice(amountCents)} was asked for on ${dayOf(askedAt)}, and stays with us.`,
+    `The member is told: “${sentence}”`,
+  ];
+}
