@@ -28,7 +28,7 @@ test('requests for money back are listed, accepted and declined by commands, eac
   );
 
   const shown = await run('refunds accept', accepted.uuid, '--dry-run');
-  assert.match(shown.out, /^The member's request of .* for \$65\.00 waits for an answer\.$/m);
+  assert.match(shown.out, /^The member asked for \$65\.00 on .*\.$/m);
   assert.deepEqual(await atStripe(server, accepted.intentId), []);
   assert.equal((await run('refunds accept', accepted.uuid, '--yes')).code, 0);
   assert.deepEqual(await atStripe(server, accepted.intentId), [6500]);

@@ -45,7 +45,7 @@ export function guessableSentence({ kind, count, lines }: Guessable): string {
   const where = `such as on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(' and ')}`;
   switch (kind) {
     case 'short':
-      return `personal codes of fewer than ${SHORTEST_CODE} characters: ${count}, ${where}. They are found by trying.`;
+      return `personal codes of fewer than ${SHORTEST_CODE} characters: ${count}, ${where}. Anyone can guess them.`;
     case 'sequential':
       return `personal codes that follow on another one: ${count}, ${where}. Whoever has one knows the next.`;
     case 'alike':

@@ -93,7 +93,7 @@ test('a correction says what follows, ticks what a new email calls for, and lead
   await expect(dialog(page)).toContainText('Country: United States → Canada');
   await expect(dialog(page).getByLabel('Send the confirmation again')).toBeChecked();
   await dialog(page).getByLabel('End links already sent').uncheck();
-  await expect(dialog(page)).not.toContainText('Links in letters that were mailed before end.');
+  await expect(dialog(page)).not.toContainText('Links in letters already sent stop working.');
   await inDialog(page, 'Correct').click();
   await expect(page).toHaveURL(person);
   await expect(page.getByRole('main')).toContainText(email);

@@ -13,7 +13,7 @@ export const queueWords: Record<Today['queues'][number]['name'], string> = {
   parcels: 'Parcels to send',
   letters: 'Letters refused',
   hubspot: 'HubSpot refused',
-  refundsAsked: 'Refunds asked',
+  refundsAsked: 'Refund requests',
   refunds: 'Refunds waiting',
   differences: 'Money that differs',
 };

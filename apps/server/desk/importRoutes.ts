@@ -104,7 +104,7 @@ export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
             ...(campaign === null ? [] : [`They belong to the campaign ${campaign}.`]),
             ...(refused === 0 ? [] : ['The refused lines are left out.']),
             'Codes that were withdrawn stay so.',
-            ...doubts,
+            ...doubts.map((doubt) => doubt.charAt(0).toUpperCase() + doubt.slice(1)),
           ],
           verb: `Import ${words(added + changed)} ${added + changed === 1 ? 'invitation' : 'invitations'}`,
           seen: null,

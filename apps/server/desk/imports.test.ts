@@ -74,7 +74,7 @@ test('a file is checked, which writes nothing, and then imported', async () => {
       unchanged: 0,
       refused: 1,
       refusals: [{ line: 3, text: '"not-an-email" is not an email address.' }],
-      doubts: ['personal codes of fewer than 8 characters: 1, such as on line 5. They are found by trying.'],
+      doubts: ['personal codes of fewer than 8 characters: 1, such as on line 5. Anyone can guess them.'],
       failure: null,
       isEmptied: false,
     },

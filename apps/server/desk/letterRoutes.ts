@@ -175,7 +175,7 @@ export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
         const lines = [
           `For ${who}.`,
           `The link ${does}.`,
-          `It works until ${dateOf(deps.society, expires)}, also for whomever it is passed on to.`,
+          `It works until ${dateOf(deps.society, expires)}, for anyone who has it.`,
           ...(isLookedUp ? [] : ['HubSpot does not answer, so only what is known here could be judged.']),
         ];
         return { lines, verb: 'Make the link', seen: contactId };

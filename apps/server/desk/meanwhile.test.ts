@@ -84,7 +84,7 @@ const pairs: [name: string, act: Act, colleague: Act, told: RegExp, before?: Act
     'refunding and declining',
     refund,
     decline,
-    /^The request of .* for \$77\.00 was declined by Person 2\.$/m,
+    /^Person 2 has declined the member's request for \$77\.00\.$/m,
   ],
   ['refunding and refunding the payment', refund, refundPayment, /^Membership has already been refunded/],
   ['refunding a payment and refunding parts of it', refundPayment, refundPin, /^\$65\.00 of payment/m],

@@ -16,6 +16,12 @@ const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   refundJoin: ['refund_decided'],
   declineRefund: ['refund_declined'],
   addTranscript: ['document_uploaded'],
+  acceptTranscripts: ['document_accepted'],
+  rejectTranscripts: ['document_rejected'],
+  rejectFinally: ['document_rejected', 'refund_decided'],
+  reopenTranscripts: ['document_open'],
+  shipGoods: ['shipped'],
+  unshipGoods: ['unshipped'],
 };
 /** A call is recorded when it has ended: at most this long (ms) after the step that it made. */
 const LONGEST_MS = 120_000;

@@ -85,12 +85,16 @@ export function correctionSentences(
   { resends, endsLinks }: { resends: boolean; endsLinks?: boolean },
 ): string[] {
   const isOtherEmail = fields.some(({ field }) => field === 'personalEmail');
+  const isOtherName = fields.some(({ field }) => ['firstName', 'middleName', 'lastName'].includes(field));
   const again = confirmations === 1 ? 'the confirmation' : `${confirmations} confirmations`;
   return [
     ...((endsLinks ?? isOtherEmail) && joins.length > 0
-      ? ['Links in letters that were mailed before end.']
+      ? ['Links in letters already sent stop working.']
       : []),
-    ...(isOtherEmail ? ["Stripe's receipts went to the address of before, and stay so."] : []),
+    ...(isOtherName && confirmations > 0
+      ? ['Certificate and press release have the new name from now on.']
+      : []),
+    ...(isOtherEmail ? ['Receipts that Stripe has sent stay at the old address.'] : []),
     ...(resends
       ? [confirmations > 0 ? `Sent again: ${again}.` : 'No confirmation was sent, so none is sent again.']
       : []),

@@ -35,7 +35,7 @@ export function ImportPage() {
     <>
       <PageHeading title={file.fileName} />
       <p>
-        Sent by {file.staff}, <Time at={file.at} />
+        Uploaded by {file.staff}, <Time at={file.at} />
         {file.campaign !== null && `, campaign ${file.campaign}`}
       </p>
       <Standing file={file} />
@@ -76,7 +76,7 @@ function Standing({ file }: { file: ImportFile }) {
     <>
       <p className={styles.standing}>
         <label htmlFor="progress">
-          {what}: {Math.floor(file.share * 100)} %
+          {what}: {Math.floor(file.share * 100)}%
         </label>
       </p>
       <progress id="progress" className={styles.progress} max={1} value={file.share} />

@@ -145,7 +145,7 @@ export function MakeCodes() {
             onChange={({ target }) => setImports(target.checked)}
           />
         )}
-        <Button slim type="submit" busy={share !== null && `Sending… ${Math.round(share * 100)} %`}>
+        <Button slim type="submit" busy={share !== null && `Sending… ${Math.round(share * 100)}%`}>
           Make codes
         </Button>
       </Form>

@@ -57,7 +57,7 @@ export function Upload() {
           value={campaign}
           onChange={({ target }) => setCampaign(target.value)}
         />
-        <Button slim type="submit" busy={share !== null && `Sending… ${Math.round(share * 100)} %`}>
+        <Button slim type="submit" busy={share !== null && `Sending… ${Math.round(share * 100)}%`}>
           Check the file
         </Button>
       </Form>

@@ -118,5 +118,5 @@ function shareOf(counts: Counts, step: FunnelStep): string {
   const before = stepBefore[step];
   if (before === null || counts[before] === 0 || counts[step] > counts[before]) return '';
   const isAbove = funnelSteps[funnelSteps.indexOf(step) - 1] === before;
-  return `${Math.round((counts[step] / counts[before]) * 100)} %${isAbove ? '' : ` of ${stepWords[before].toLowerCase()}`}`;
+  return `${Math.round((counts[step] / counts[before]) * 100)}%${isAbove ? '' : ` of ${stepWords[before].toLowerCase()}`}`;
 }

@@ -50,14 +50,14 @@ export function consequenceLines(
   ];
 }
 
-/** Says of a member's request that it waits, or who declined it; null if it was answered otherwise. */
+/** Says what a member has asked for back, or who declined it; null if it was answered otherwise. */
 function requestLine(
   { askedAt, amountCents, isOpen, declinedBy }: RefundRequest,
   dayOf: (time: Date) => string,
 ): string | null {
-  const what = `of ${dayOf(askedAt)} for ${displayPrice(amountCents)}`;
-  if (declinedBy !== null) return `The request ${what} was declined by ${declinedBy}.`;
-  return isOpen ? `The member's request ${what} waits for an answer.` : null;
+  const amount = displayPrice(amountCents);
+  if (declinedBy !== null) return `${declinedBy} has declined the member's request for ${amount}.`;
+  return isOpen ? `The member asked for ${amount} on ${dayOf(askedAt)}.` : null;
 }
 
 /** Returns what declining a request does: what stays with us, and what the member is told. */

@@ -59,7 +59,7 @@ export function MakeLink({ person, onClose }: { person: PersonData; onClose: () 
         options={[
           { value: 'start', label: 'Start a join' },
           { value: 'checkout', label: 'Sell a membership or an upgrade (checkout)' },
-          { value: 'resume', label: 'Take a resume' },
+          { value: 'resume', label: 'Upload a resume' },
         ]}
       />
       {isCheckout && error !== undefined && <PartFailed error={error} isTrying={false} onTry={tryAgain} />}
