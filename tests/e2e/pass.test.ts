@@ -146,9 +146,7 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   const uuid = await joinElsewhere(page);
   const link = await linkOf(uuid);
   await page.goto(`${link.slice(0, -2)}AA`);
-  await expect(page.getByRole('alert')).toContainText(
-    'This link is incomplete or no longer valid.',
-  );
+  await expect(page.getByRole('alert')).toContainText('This link is incomplete or no longer valid.');
   await expect(button(page, 'Send me my link')).toBeVisible();
   await expectAccessible(page);
   await page.goto(link);

@@ -417,7 +417,8 @@ for (const [code, where] of [
     const told = async () => {
       while (await sendDue(server.deps, server.deps.config.mail!));
       const letters = await server.letters();
-      return letters.filter(({ to, subject }) => to === personalEmail && /is being refunded/.test(subject)).length;
+      return letters.filter(({ to, subject }) => to === personalEmail && /is being refunded/.test(subject))
+        .length;
     };
     assert.equal(await told(), 0);
     await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });

@@ -39,7 +39,8 @@ export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'support
   checkPage: string;
 };
 
-const WHY = 'You are getting this email because someone started to join with this address and did not finish.';
+const WHY =
+  'You are getting this email because someone started to join with this address and did not finish.';
 const STOP = 'Stop these reminders';
 const IS_IT_REAL = 'Not sure whether a link or a code is really from us?';
 
