@@ -36,7 +36,7 @@ test('a join begun in one browser is finished in another from the mail, and the 
   page.on('request', (request) => void asked.push(request.url() + JSON.stringify(request.headers())));
   await page.goto(link);
   await expect(page).toHaveURL('/pass');
-  await expect(page.getByRole('main')).toContainText('This device is new to us.');
+  await expect(page.getByRole('main')).toContainText('We do not recognize this device.');
   expect(await page.content()).not.toMatch(personal);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -156,7 +156,7 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   await expect(heading(page, 'Your registration')).toBeVisible();
   await page.getByLabel('Email').fill('nobody@example.com');
   await button(page, 'Send me my link').click();
-  await expect(page.getByRole('main').getByRole('status')).toContainText('If we know a join with this email');
+  await expect(page.getByRole('main').getByRole('status')).toContainText('If we have a registration with this email');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 });

@@ -30,7 +30,7 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   await expect(heading(page, 'Reminders')).toBeVisible();
   await expect(page.getByText(STOPPED)).toHaveCount(0);
   await expect(page.getByRole('main')).toContainText(
-    'Emails about a membership that was paid for still come',
+    'You will still get emails about a membership you have paid for',
   );
   await expect(page.getByRole('main')).not.toContainText(personalEmail);
   await expectAccessible(page);

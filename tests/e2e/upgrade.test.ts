@@ -315,16 +315,16 @@ test('of two payments of one person the second goes back by itself, and both joi
   );
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
-  await expect(main.getByRole('status')).toContainText('already been paid for by another join');
+  await expect(main.getByRole('status')).toContainText('already been paid for by another registration');
   // If the webhook arrived before this page reported the payment, the refund is still in progress.
   await expect(main).toContainText(
-    /Your payment of \$65\.00 (was|is being) returned in full to Mastercard ending 4444\./,
+    /Your payment of \$65\.00 (was|is being) refunded in full to Mastercard ending 4444\./,
   );
   await expect(main.getByRole('link', { name: /@/ })).toBeVisible();
   await expect(page).toHaveURL('/registration/post-payment');
   await inspect(page);
   await page.reload();
-  await expect(main).toContainText('Your payment of $65.00 was returned in full to Mastercard ending 4444.');
+  await expect(main).toContainText('Your payment of $65.00 was refunded in full to Mastercard ending 4444.');
 
   await winner.goto(WELCOME);
   await expect(winner.getByRole('main').getByRole('status').first()).toHaveText(

@@ -62,7 +62,7 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
     <>
       <Lead>{lead}</Lead>
       {isCodeSent ? (
-        <Proof title="By a code" onSubmit={proveByCode}>
+        <Proof title="With a code" onSubmit={proveByCode}>
           <Note>
             A six-digit code is on its way to the address on file. It is good for {CODE_MINUTES} minutes, in
             this browser. Please look in your spam folder, too.
@@ -93,7 +93,7 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
           </Button>
         </Proof>
       ) : (
-        <Proof title="By a code" onSubmit={sendCode}>
+        <Proof title="With a code" onSubmit={sendCode}>
           <p>We will email a six-digit code to the address on file.</p>
           <Button type="submit" full busy={busy === 'send' && 'Sending...'}>
             Email me a code
@@ -102,7 +102,7 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
         </Proof>
       )}
       {opened.hasDetails && (
-        <Proof title="Or by last name and ZIP code" onSubmit={proveByName}>
+        <Proof title="Or with your last name and ZIP code" onSubmit={proveByName}>
           <div className={styles.pair}>
             <TextField
               id="lastName"

@@ -142,7 +142,7 @@ export function Component() {
       </p>
       {sendsLetters && (
         <p className={styles.otherWays}>
-          Joined or begun on another device?{' '}
+          Started or joined on another device?{' '}
           <ButtonLink variant="plain" to={screens.pass}>
             Send me my link
           </ButtonLink>

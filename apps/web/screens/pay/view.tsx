@@ -69,7 +69,7 @@ function Open({
             <Sentence
               text="{name} asks you to pay for this membership of {programme}, at {society}."
               values={{
-                name: name ?? 'Somebody',
+                name: name ?? 'Someone',
                 programme: page.programme,
                 society: <a href={society.links.whoWeAre}>{society.name}</a>,
               }}

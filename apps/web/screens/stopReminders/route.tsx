@@ -57,7 +57,7 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
 
   return (
     <>
-      <Lead>{society.name} reminds people by email of a join that they have begun and not finished.</Lead>
+      <Lead>{society.name} emails reminders to people who started to join and did not finish.</Lead>
       <Stack>
         {areStopped && <Note>We will not send any more reminders to your email address.</Note>}
         {fault && <Alert isAnswer>{fault.message}</Alert>}
