@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDay, NO_DAY } from '#core/day.ts';
 import { staffRoles } from '#core/staff.ts';
-import { failure } from './schemas.ts';
+import { failure } from './shapes.ts';
 
 /** The shapes that calls of several pages of the desk have. */
 

@@ -2,7 +2,7 @@ import { addressOf } from '#client/deskClient.ts';
 import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
 import { type DeskActionName, deskSchemas, type Shown } from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
-import { success } from '#contract/schemas.ts';
+import { success } from '#contract/shapes.ts';
 import type { StaffRole } from '#core/staff.ts';
 import { buildDesk } from '../../apps/server/desk/app.ts';
 import { makeLink } from '../../apps/server/desk/links.ts';

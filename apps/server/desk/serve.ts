@@ -11,7 +11,7 @@ import {
   deskSchemas,
 } from '#contract/deskSchemas.ts';
 import { changedFailure } from '#contract/deskShapes.ts';
-import { success } from '#contract/schemas.ts';
+import { success } from '#contract/shapes.ts';
 import { plain, plainLines } from '#core/cleanText.ts';
 import { hasRightsOf } from '#core/staff.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';

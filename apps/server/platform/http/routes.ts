@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
 import { type CallName, calls } from '#contract/calls.ts';
-import { type Data, failure, type Params, type ParsedBody, schemas, successOf } from '#contract/schemas.ts';
+import { type Data, type Params, type ParsedBody, schemas, successOf } from '#contract/schemas.ts';
+import { failure } from '#contract/shapes.ts';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 

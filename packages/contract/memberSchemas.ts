@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { membershipStandings } from '#core/refunds.ts';
+import { nullableText, passToProve, sessionParams } from './shapes.ts';
+
+/** The shapes of the calls of the welcome page, and of verifying a membership. */
+export const memberSchemas = {
+  getWelcome: {
+    params: sessionParams,
+    /** The data of the congratulations screen. `firstName` and `receipt` are null for a browser that does not hold the join. */
+    data: z.object({
+      firstName: nullableText,
+      receipt: z
+        .object({
+          name: z.string(),
+          /** The payments for the join and its upgrade, the oldest first. Amounts are in cents. */
+          payments: z.array(
+            z.object({
+              reference: z.string(),
+              paidAt: z.iso.datetime(),
+              lines: z.array(z.object({ name: z.string(), amount: z.int() })),
+              amount: z.int(),
+              refunded: z.int(),
+              /** Null for a payment by somebody else, whose card is theirs alone to see. */
+              card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+              /** Who paid, by a pay link: their name, or empty if it is unknown. Null if the joiner paid. */
+              paidBy: z.string().nullish(),
+              /** What the receipt says besides, such as whether donations are deductible. */
+              notes: z.array(z.string()).nullish(),
+            }),
+          ),
+        })
+        .nullable(),
+      /** The goods of this join, each with what has become of it, in words. */
+      goods: z.array(z.object({ name: z.string(), state: z.string() })).nullish(),
+      /** The memberships of this join with their standing, the base membership before its upgrade. */
+      memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
+      owesTranscript: z.boolean(),
+      /** The day (YYYY-MM-DD) on which the transcript is due; null if none is owed. */
+      proofDue: nullableText.optional(),
+      /** The sentence about staff's rejection of the transcript; null after a new upload. */
+      rejection: nullableText,
+      programme: z.string(),
+      /** The email to which letters go. Null for browsers that do not hold the join. */
+      email: nullableText,
+      /**
+       * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
+       * there is none. Null for browsers that do not hold the join.
+       */
+      unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullable(),
+      /**
+       * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
+       * ended.
+       */
+      papers: z
+        .object({
+          /** The member number in its printed form: "7K3M-9QXR". */
+          number: z.string(),
+          /** Whether others may verify the membership by its number. */
+          isVerifiable: z.boolean(),
+          /** The reason why no paper can be printed; null if papers can be printed. */
+          problem: nullableText,
+          /** What the certificate says: the name, the programme, and the day of admission (YYYY-MM-DD). */
+          certificate: z.object({ name: z.string(), programme: z.string(), since: z.string() }).optional(),
+        })
+        .nullable(),
+      /**
+       * The refunded payments of this join and of other joins of the same contact, described as in the answer of postPayment.
+       * Amounts are in cents.
+       */
+      refunded: z.array(
+        z.object({
+          kind: z.enum(['join', 'upgrade']),
+          why: z.enum(['held', 'other_amount']),
+          amount: z.int(),
+          isReturned: z.boolean(),
+          isWithStaff: z.boolean(),
+        }),
+      ),
+      pass: passToProve,
+    }),
+  },
+  /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
+  getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
+  /** Corrects the email of a paid join, in a browser that is shown who the joiner is. Letters go to the new one from then on. */
+  correctEmail: {
+    params: sessionParams,
+    body: z.object({ email: z.string() }),
+    data: z.object({ email: z.string() }),
+  },
+  setVerification: {
+    params: sessionParams,
+    body: z.object({ isVerifiable: z.boolean() }),
+    data: z.object({ isVerifiable: z.boolean() }),
+  },
+  /**
+   * Checks whether a typed member number is genuine. The number of an unlisted membership gets the same answer as a number that
+   * does not exist, and counts in the same way against the caller's limit.
+   */
+  verifyNumber: {
+    params: z.object({ number: z.string() }),
+    data: z.discriminatedUnion('standing', [
+      z.object({
+        standing: z.literal('valid'),
+        number: z.string(),
+        /** The date of joining as it is shown: "November 3, 2026". */
+        since: z.string(),
+        society: z.string(),
+        /** The programme's name; null if the society's file no longer has the programme. */
+        programme: z.string().nullable(),
+      }),
+      z.object({ standing: z.literal('ended') }),
+      z.object({ standing: z.literal('unknown') }),
+    ]),
+  },
+} as const;
