@@ -156,7 +156,9 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   await expect(heading(page, 'Your registration')).toBeVisible();
   await page.getByLabel('Email').fill('nobody@example.com');
   await button(page, 'Send me my link').click();
-  await expect(page.getByRole('main').getByRole('status')).toContainText('If we have a registration with this email');
+  await expect(page.getByRole('main').getByRole('status')).toContainText(
+    'If we have a registration with this email',
+  );
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 });
