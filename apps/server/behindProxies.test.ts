@@ -45,7 +45,7 @@ test('a join is paid behind Caddy while no server is ready, as when the bucket o
 });
 
 test('behind Caddy a joiner reads our sentence while the database is away, on a page that reloads itself', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
   const check = () =>

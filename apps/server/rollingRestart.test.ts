@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { startJoin } from '../../tests/harness/steps.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
@@ -59,7 +60,7 @@ class Balancer {
   }
 }
 
-test('no call fails while two servers are restarted one after the other', async (t) => {
+test('no call fails while two servers are restarted one after the other', { skip: onlyLong }, async (t) => {
   const uuid = await startJoin(arranged.client());
   const ports = [(await freePort())!, (await freePort())!];
   // Nobody asks these servers whether they are ready, so they stop without this delay.

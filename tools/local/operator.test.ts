@@ -7,6 +7,7 @@ import { placeCluster } from '../../tests/harness/database.ts';
 import { pdf } from '../../tests/harness/documents.ts';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../tests/harness/testLength.ts';
 import { freePort } from './ports.ts';
 
 /** Makes a data folder with an empty PostgreSQL, and a file of invitations. */
@@ -65,7 +66,7 @@ test('npm start encrypts what is uploaded to it, by a key that stays; the operat
   assert.ok(readFileSync(copy).equals(pdf()));
 });
 
-test('help needs neither a database nor a folder', async (t) => {
+test('help needs neither a database nor a folder', { skip: onlyLong }, async (t) => {
   const command = npmRun('operator', { DATA_DIR: join(temporaryFolder(t), 'data') }, ['help']);
   assert.equal(await command.ended, 0);
   assert.match(command.output(), /invitations import FILE\.csv/);

@@ -31,7 +31,7 @@ async function write(induct: NpmStart, sql: string) {
   }
 }
 
-test('npm start serves, says where, and Ctrl-C stops everything that it started', async (t) => {
+test('npm start serves, says where, also to a second start on its data, and Ctrl-C stops everything that it started', async (t) => {
   const own = await settings(t, { isFirst: true });
   const induct = await npmStart(own);
   assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
@@ -46,6 +46,13 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   for (const url of [stripe!.url, hubspot!.url, mail!.url, mail!.smtpUrl])
     assert.ok(Number(new URL(url).port) < 32_000, `the next start finds ${url} free`);
   assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
+  const second = npmRun('start', { ...own, PORT: String(await freePort()) });
+  assert.equal(await second.ended, 1);
+  assert.equal(
+    second.output(),
+    `\`npm start\` already runs on ${own.DATA_DIR} at ${induct.url} (process ${induct.pids.start}). Stop it first, or start this one with another DATA_DIR and PORT.\n`,
+  );
+  assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
   // 130 is the exit code that a terminal expects after Ctrl-C.
   assert.equal(await induct.pressCtrlC(), 130);
   assert.deepEqual(
@@ -178,19 +185,6 @@ test('after kill -9 of what a start has started, everything ends with a sentence
       induct = await npmStart(own);
     });
   assert.equal(await induct.pressCtrlC(), 130);
-});
-
-test('a second start on the same data says where the first one runs', async (t) => {
-  const own = await settings(t);
-  const first = await npmStart(own);
-  t.after(() => first.pressCtrlC());
-  const second = npmRun('start', { ...own, PORT: String(await freePort()) });
-  assert.equal(await second.ended, 1);
-  assert.equal(
-    second.output(),
-    `\`npm start\` already runs on ${own.DATA_DIR} at ${first.url} (process ${first.pids.start}). Stop it first, or start this one with another DATA_DIR and PORT.\n`,
-  );
-  assert.equal((await fetch(`${first.url}/api/openapi.json`)).status, 200);
 });
 
 test('a taken port is one sentence that names the setting', async (t) => {

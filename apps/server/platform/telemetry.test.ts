@@ -133,7 +133,9 @@ test('without an endpoint nothing of it is loaded', { skip: onlyLong }, async (t
   assert.doesNotMatch(quiet.output(), /LOADED/);
 });
 
-test('a collector that is away keeps a server neither from serving nor from stopping', async (t) => {
+test('a collector that is away keeps a server neither from serving nor from stopping', {
+  skip: onlyLong,
+}, async (t) => {
   const alone = await startServerProcess(
     withSettings(server, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }),
   );

@@ -14,6 +14,7 @@ import {
   reportPayment,
   startJoin,
 } from '../../../../tests/harness/steps.ts';
+import { onlyLong } from '../../../../tests/harness/testLength.ts';
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { catchUpOnEvents } from '../../books/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../books/sweep.ts';
@@ -55,14 +56,15 @@ const LARGE = 1_000;
 let server: TestServer;
 let database: pg.Client;
 before(async () => {
+  if (onlyLong) return;
   server = await startTestServer({ LIMITS: 'on' });
   database = new pg.Client({ connectionString: server.deps.config.databaseUrl });
   await database.connect();
   await fillDatabase(database, SESSIONS);
 });
 after(async () => {
-  await database.end();
-  await server.close();
+  await database?.end();
+  await server?.close();
 });
 
 const donation = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
@@ -161,7 +163,9 @@ async function upload(client: Client, path: string, fields: Record<string, strin
   assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
 }
 
-test('the statements of a whole join, from its invite code to its welcome, read by index', async () => {
+test('the statements of a whole join, from its invite code to its welcome, read by index', {
+  skip: onlyLong,
+}, async () => {
   const client = server.client();
   const statements = await statementsOf(async () => {
     const uuid = await startJoin(client, 'FILLED90');
@@ -196,7 +200,9 @@ test('the statements of a whole join, from its invite code to its welcome, read 
   await assertByIndex(statements);
 });
 
-test('the statements of every other way to begin a join, and of a wrong code, read by index', async () => {
+test('the statements of every other way to begin a join, and of a wrong code, read by index', {
+  skip: onlyLong,
+}, async () => {
   const client = server.client();
   const statements = await statementsOf(async () => {
     await startJoin(client, 'LINCOLN2026');
@@ -211,7 +217,7 @@ test('the statements of every other way to begin a join, and of a wrong code, re
   await assertByIndex(statements);
 });
 
-test('the statements of what runs in the background read by index', async () => {
+test('the statements of what runs in the background read by index', { skip: onlyLong }, async () => {
   const client = server.client();
   const left = await orderingJoin(client);
   const begun = await orderingJoin(client);
@@ -257,7 +263,9 @@ test('the statements of what runs in the background read by index', async () => 
   );
 });
 
-test('the statements of opening a join by a link, proving oneself, and asking for one, read by index', async () => {
+test('the statements of opening a join by a link, proving oneself, and asking for one, read by index', {
+  skip: onlyLong,
+}, async () => {
   const uuid = await orderingJoin(server.client());
   const body = { token: new URL(server.deps.passes.address(uuid)).hash.slice(1) };
   const device = server.client();
@@ -278,7 +286,9 @@ test('the statements of opening a join by a link, proving oneself, and asking fo
   await assertByIndex(statements);
 });
 
-test('the statements with which staff find a join, and are told its story, read by index', async () => {
+test('the statements with which staff find a join, and are told its story, read by index', {
+  skip: onlyLong,
+}, async () => {
   const { rows } = await database.query<{ uuid: string; intent_id: string }>(
     "select session_uuid as uuid, intent_id from payment where status = 'succeeded' limit 1",
   );
@@ -301,7 +311,9 @@ test('the statements with which staff find a join, and are told its story, read 
   await assertByIndex(statements);
 });
 
-test('the statements with which staff look at invite codes and change them read by index', async () => {
+test('the statements with which staff look at invite codes and change them read by index', {
+  skip: onlyLong,
+}, async () => {
   const statements = await statementsOf(async () => {
     let listed = 0;
     for await (const _ of listInvitations(server.deps.database)) listed++;
@@ -330,7 +342,9 @@ test('the statements with which staff look at invite codes and change them read 
   await assertByIndex(statements);
 });
 
-test('the statements with which staff decide on transcripts read by index, and so does what an erasure asks of a join', async () => {
+test('the statements with which staff decide on transcripts read by index, and so does what an erasure asks of a join', {
+  skip: onlyLong,
+}, async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'FILLED190');
   await client.call('submitDetails', { params: { uuid }, body: details() });
@@ -352,7 +366,7 @@ test('the statements with which staff decide on transcripts read by index, and s
   await assertByIndex(statements);
 });
 
-test('the statements with which parcels are listed and sent read by index', async () => {
+test('the statements with which parcels are listed and sent read by index', { skip: onlyLong }, async () => {
   const sent: string[] = [];
   const statements = await statementsOf(async () => {
     for (const tab of ['to-send', 'held', 'sent'] as const) {
@@ -380,7 +394,9 @@ test('the statements with which parcels are listed and sent read by index', asyn
   await assertByIndex(statements);
 });
 
-test('the statements of the desk, for the lists of transcripts and one of them, read by index', async () => {
+test('the statements of the desk, for the lists of transcripts and one of them, read by index', {
+  skip: onlyLong,
+}, async () => {
   const statements = await statementsOf(async () => {
     for (const tab of ['decide', 'overdue', 'decided'] as const) {
       const { rows, next } = await listTranscripts(server.deps, tab, { after: null, most: 1 });
@@ -395,7 +411,9 @@ test('the statements of the desk, for the lists of transcripts and one of them, 
   await assertByIndex(statements);
 });
 
-test('the statements of the desk, for Today, a search, a person and a day’s numbers, read by index', async () => {
+test('the statements of the desk, for Today, a search, a person and a day’s numbers, read by index', {
+  skip: onlyLong,
+}, async () => {
   const { rows } = await database.query<{ id: number }>(
     "select person_id::int as id from join_session where state = 'paid' and uuid in (select session_uuid from document) limit 1",
   );
@@ -428,7 +446,9 @@ test('the statements of the desk, for Today, a search, a person and a day’s nu
   await assertByIndex(statements);
 });
 
-test('the numbers of two years are of all invitations, and read none of them', async () => {
+test('the numbers of two years are of all invitations, and read none of them', {
+  skip: onlyLong,
+}, async () => {
   const period = { from: dayBefore(800), to: dayBefore(-1) };
   const { rows } = await database.query<{ count: number }>('select count(*)::int from invitation');
   for (const by of ['day', 'programme', 'school'] as const) {
@@ -449,7 +469,9 @@ test('the numbers of two years are of all invitations, and read none of them', a
   }
 });
 
-test('what the metrics take from the database is one statement, and costs what waits', async () => {
+test('what the metrics take from the database is one statement, and costs what waits', {
+  skip: onlyLong,
+}, async () => {
   const statements = await statementsOf(() => readFigures(server.deps));
   assert.equal(statements.length, 1);
   await assertByIndex(statements);

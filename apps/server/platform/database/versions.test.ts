@@ -15,6 +15,7 @@ import {
 } from '../../../../tests/harness/serverProcess.ts';
 import { societyFile } from '../../../../tests/harness/standIns.ts';
 import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
+import { isLong } from '../../../../tests/harness/testLength.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { isLater, version } from '../version.ts';
 
@@ -91,25 +92,33 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   assert.deepEqual(rows, [{ held: 2 }]);
 }
 
-test('the version before this one serves whole joins on the new tables, beside this one, and restarts there', {
+test('the version before this one serves whole joins on the new tables, and beside this one', {
   skip,
 }, async () => {
   const old = await start(oldMain);
   await wholeJoin([old.url]);
   const fresh = await start();
-  await wholeJoin([old.url]);
-  await wholeJoin([fresh.url]);
   await wholeJoin([old.url, fresh.url]);
   await wholeJoin([fresh.url, old.url]);
-  await wholeJoin([old.url], [fresh.url]);
-  await wholeJoin([fresh.url], [old.url]);
-  await old.kill();
-  const restarted = await start(oldMain);
-  await wholeJoin([restarted.url]);
-  await wholeJoin([restarted.url, fresh.url]);
+  let joins = 3;
+  if (isLong) {
+    await wholeJoin([old.url]);
+    await wholeJoin([fresh.url]);
+    await wholeJoin([old.url], [fresh.url]);
+    await wholeJoin([fresh.url], [old.url]);
+    await old.kill();
+    const restarted = await start(oldMain);
+    await wholeJoin([restarted.url]);
+    await wholeJoin([restarted.url, fresh.url]);
+    joins += 6;
+  }
 
   const { output } = await runOperator(settingsOf(stage), ['reconcile']);
-  assert.match(output, /18 payments, 9 paid joins, 18 memberships held; .* 0 differences\./);
+  assert.ok(
+    output.includes(`${2 * joins} payments, ${joins} paid joins, ${2 * joins} memberships held; `),
+    output,
+  );
+  assert.match(output, / 0 differences\./);
 });
 
 test('this version is later than the one before it', { skip }, () => {

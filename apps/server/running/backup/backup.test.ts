@@ -27,6 +27,7 @@ import { lacksPostgres as skip } from '../../../../tests/harness/installedPostgr
 import { runOperator, settingsOf } from '../../../../tests/harness/serverProcess.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../../../tests/harness/testLength.ts';
 import { startTestServer } from '../../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
 import { freePort } from '../../../../tools/local/ports.ts';
@@ -210,7 +211,7 @@ test('the journal of erasures goes with a backup, and a restore adds to the one 
   );
 });
 
-test('documents in a bucket are saved from it and restored to it', { skip }, async (t) => {
+test('documents in a bucket are saved from it and restored to it', { skip: onlyLong || skip }, async (t) => {
   const s3 = await startS3Emulator({ dataDir: temporaryFolder(t) });
   t.after(() => s3.close());
   const bucketed = await startTestServer(
@@ -246,7 +247,7 @@ test('documents in a bucket are saved from it and restored to it', { skip }, asy
 });
 
 test('a document that is missing is named and is no error, unless retention has removed it; one that is damaged is an error', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const [gone, damaged, forgotten] = [await uploaded(), await uploaded(), await uploaded()];
   t.after(() =>
@@ -341,7 +342,7 @@ test('without pg_dump and pg_restore of the server version a sentence says which
   await refuses(t, folder, /^pg_restore was not found\./);
 });
 
-test('a backup that stops half-way has no manifest, and is none', { skip }, async (t) => {
+test('a backup that stops half-way has no manifest, and is none', { skip: onlyLong || skip }, async (t) => {
   const folder = temporaryFolder(t);
   const broken = impostor(
     t,
@@ -458,7 +459,7 @@ test('a restore that fails leaves the database empty, and the same command works
 
 const migrations = await readMigrations();
 test('a backup of an earlier version is brought to this one', {
-  skip: skip || (migrations.length === 1 && 'there is no earlier version'),
+  skip: onlyLong || skip || (migrations.length === 1 && 'there is no earlier version'),
 }, async (t) => {
   const databaseUrl = await installed.postgres.emptyDatabase();
   const earlier = temporaryFolder(t);

@@ -15,6 +15,7 @@ import {
 import { pdf } from '../../../../tests/harness/documents.ts';
 import { lacksPostgres as skip } from '../../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
+import { onlyLong } from '../../../../tests/harness/testLength.ts';
 import { postPdf } from '../../../../tests/harness/uploads.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { migrate } from '../../platform/database/migrate.ts';
@@ -73,7 +74,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
 });
 
 test('a backup that lacks the key saves the document and says that it could not compare it', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
@@ -112,7 +113,7 @@ test('a backup whose envelope was changed is not restored', { skip }, async (t) 
 });
 
 test('a restore leaves a document under a newer key, and makes good an envelope that nothing opens', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
@@ -130,7 +131,7 @@ test('a restore leaves a document under a newer key, and makes good an envelope 
 });
 
 test('a backup of before there was a key is restored encrypted, and leaves what was encrypted since', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const { storage } = installed.server.deps;
   installed.server.deps.storage = await storageWith(null);
@@ -186,7 +187,7 @@ const schemasOf = async (databaseUrl: string) =>
 const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
 
 test('where a provider has schemas beside ours, ours alone is saved and restored, and theirs stays as it was', {
-  skip,
+  skip: onlyLong || skip,
 }, async (t) => {
   const databaseUrl = await madeDatabase('create schema storage; create table storage.buckets (id int)');
   await asOfProvider(databaseUrl);
@@ -207,7 +208,9 @@ test('where a provider has schemas beside ours, ours alone is saved and restored
   assert.equal(await joinsOf(to.databaseUrl), 1);
 });
 
-test('a role that may not read the schemas of others saves its own', { skip }, async (t) => {
+test('a role that may not read the schemas of others saves its own', {
+  skip: onlyLong || skip,
+}, async (t) => {
   const databaseUrl = await madeDatabase('');
   await asOfProvider(databaseUrl);
   const { databaseName, role } = {
@@ -249,7 +252,7 @@ test('tables in a schema of their own come back in it, and only where servers fi
   assert.deepEqual(await schemasOf(other.databaseUrl), ['public']);
 });
 
-test('the name of a schema may be any', { skip }, async (t) => {
+test('the name of a schema may be any', { skip: onlyLong || skip }, async (t) => {
   const name = 'Of "the" Society.*';
   const lookFirst = `do $$ begin
     execute format('alter database %I set search_path = %I, public', current_database(), '${name}'); end $$`;
@@ -263,7 +266,9 @@ test('the name of a schema may be any', { skip }, async (t) => {
   assert.equal(await joinsOf(to.databaseUrl), 1);
 });
 
-test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
+test('a schema that only the restore made goes with a restore that fails', {
+  skip: onlyLong || skip,
+}, async (t) => {
   const folder = await savedFrom(t, await madeDatabase('create schema induct'));
   const to = await elsewhere(t, installed);
   await failLate(to.databaseUrl);
@@ -272,7 +277,9 @@ test('a schema that only the restore made goes with a restore that fails', { ski
   assert.deepEqual(await schemasOf(to.databaseUrl), ['public']);
 });
 
-test('tables that are spread over two schemas are not saved in part', { skip }, async (t) => {
+test('tables that are spread over two schemas are not saved in part', {
+  skip: onlyLong || skip,
+}, async (t) => {
   const databaseUrl = await madeDatabase('');
   await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
   const folder = join(temporaryFolder(t), 'backup');
