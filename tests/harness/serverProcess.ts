@@ -7,7 +7,8 @@ import { settingsFor } from './standIns.ts';
 import type { TestServer } from './testServer.ts';
 
 const app = join(import.meta.dirname, '../../apps/server');
-const main = join(app, 'main.ts');
+/** The server's program: the built one, which starts in half of the time, where `npm test` has built it. */
+const main = process.env.TEST_SERVER ?? join(app, 'main.ts');
 const operatorProgram = join(app, '../staff/operator.ts');
 
 export interface ServerProcess {

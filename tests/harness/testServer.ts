@@ -10,7 +10,9 @@ import { failure } from '#contract/shapes.ts';
 import { buildApp } from '../../apps/server/app.ts';
 import type { HubspotClient } from '../../apps/server/crm/hubspot/client.ts';
 import type { Deps } from '../../apps/server/deps.ts';
+import { openInspector } from '../../apps/server/documents/inspector.ts';
 import { importInvitations } from '../../apps/server/joining/invitations/importInvitations.ts';
+import { openPrinter } from '../../apps/server/membership/printer.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
 import { patience } from '../../apps/server/platform/database/patience.ts';
@@ -164,12 +166,14 @@ export async function startTestServer(
       LOG_LEVEL: 'fatal',
       ...env,
     });
-    return {
-      config,
-      wired: await wire(config, createLog('silent', { write() {} }), { waits: patience.ofWork }),
-    };
+    const wired = await wire(config, createLog('silent', { write() {} }), { waits: patience.ofWork });
+    Object.assign(wired.deps, { inspector, printer });
+    return { config, wired };
   }
 }
+
+/** What inspects documents and makes papers, each in a process or thread that takes long to start: one for all test servers. */
+const [inspector, printer] = [openInspector(), openPrinter()];
 
 /** A process with nothing to do. Measuring takes time, and dozens of test servers may run in one process. */
 const idle = { eventLoopDelay: 0, heapUsed: 0, rssBytes: 0 };

@@ -5,7 +5,7 @@ import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import pLimit from 'p-limit';
 import { placeCluster, startTestPostgres, testDatabase } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
-import { buildAll } from './builds.ts';
+import { buildAll, builtServer } from './builds.ts';
 import { checkLint, checkTypes, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
@@ -25,6 +25,8 @@ interface Counts {
 }
 
 const root = resolve(import.meta.dirname, '../..');
+/** Whether the suite `build` has built the server of these sources. */
+let isBuilt = false;
 const { values, positionals: filters } = readArguments();
 const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
 /** The environment of all suites. With `npm run test:long`, TEST_LENGTH is `long`, and tests that read it use larger numbers. */
@@ -39,7 +41,7 @@ const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 const suites: Record<string, () => Promise<Counts>> = {
   types: () => check(checkTypes()),
   lint: () => check(checkLint()),
-  build: () => check(buildAll().then(() => true)),
+  build: () => check(buildAll().then(() => (isBuilt = true))),
   unit: runNodeTests,
   faults: () =>
     check(
@@ -154,7 +156,11 @@ async function runNodeTests(): Promise<Counts> {
   const stop = () => void postgres.stop().finally(() => process.exit(130));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
+    const settings = {
+      TEST_POSTGRES_URL: postgres.url,
+      TEST_POSTGRES_FILES: files,
+      ...(isBuilt && { TEST_SERVER: builtServer }),
+    };
     // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. One of the
     // three is for tests that start whole programs.
     const cores = availableParallelism();
