@@ -2,7 +2,7 @@ import { paidJoin } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-test('a member sees what would come back, asks once more, and finds the request after a reload @phone', async ({
+test('a member sees what would come back, asks once more, and finds the request after a reload @phone-only', async ({
   page,
 }) => {
   await paidJoin(page);

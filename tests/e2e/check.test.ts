@@ -1,7 +1,7 @@
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-test('a code and a link are checked: ours with what they lead to, others with what to do @phone', async ({
+test('a code and a link are checked: ours with what they lead to, others with what to do @phone-only', async ({
   page,
 }) => {
   await page.goto('/');

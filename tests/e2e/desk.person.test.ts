@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { orderingJoin, paidJoin } from './arrange.ts';
 import { signIn, test } from './desk.ts';
-import { expect, expectAccessible, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
+import { expect, expectAccessible, expectContrast, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { button, field, heading } from './steps.ts';
 
@@ -188,14 +188,12 @@ test('what mends a problem opens from Today and on the person’s page, and Back
   await expect(problems).toHaveCount(0);
 });
 
-test('every dialog of a person: axe finds nothing, nothing scrolls sideways, and the focus comes back @phone', async ({
+test('every dialog of a person: axe finds nothing, nothing scrolls sideways, and the focus comes back', async ({
   page,
-  isMobile,
 }) => {
   await orderingJoin(page);
   const { intent } = await paidJoin(page);
-  await signIn(page, isMobile ? 'Pat Phone' : 'Pat Desktop');
-  await page.emulateMedia({ colorScheme: isMobile ? 'light' : 'dark' });
+  await signIn(page, 'Pat Dialogs');
   const person = await openPerson(page, intent);
   for (const [query, name] of [
     ['do=refund', 'What goes back?'],
@@ -214,8 +212,11 @@ test('every dialog of a person: axe finds nothing, nothing scrolls sideways, and
       await page.goto(`${person}?${query}`);
       await expect(page.getByRole('dialog', { name: name! })).toBeVisible();
       await expect(page.getByText('Loading')).toHaveCount(0);
+      await page.emulateMedia({ colorScheme: 'dark' });
       await expectAccessible(page);
-      if (isMobile) await expectNoSidewaysScroll(page);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await expectContrast(page);
+      await expectNoSidewaysScroll(page);
       await page.keyboard.press('Escape');
       await expect(dialog(page)).toHaveCount(0);
       await expect(page).toHaveURL(person);

@@ -29,7 +29,7 @@ async function fillIn(payer: Page, card?: string): Promise<void> {
   await typeCard(payer, card);
 }
 
-test('somebody else pays after a declined card, and the joiner’s page goes on by itself @phone', async ({
+test('somebody else pays after a declined card, and the joiner’s page goes on by itself @phone-only', async ({
   page,
   browser,
   complaints,

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { studentDetailsFields } from '../../packages/core/studentDetails.ts';
 import { pdf } from '../harness/documents.ts';
+import { onlyLong } from '../harness/testLength.ts';
 import { route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { serveSpecified } from './specified.ts';
@@ -132,6 +133,7 @@ test('a card that the bank declines is told in its words, and the next one pays'
   stripeApi,
   complaints,
 }) => {
+  test.skip(!!onlyLong, 'npm run test:long runs it');
   complaints.expect(/402/);
   await serveSpecified(page, { isCheckoutOnly: true });
   await page.goto('/initialize/checkout?vid=101');
@@ -156,6 +158,7 @@ test('begin-payment that is answered with anything but its success charges nothi
   stripeApi,
   complaints,
 }) => {
+  test.skip(!!onlyLong, 'npm run test:long runs it');
   complaints.expect(/./);
   await serveSpecified(page, { isCheckoutOnly: true });
   let answer: (typeof noBeginnings)[number][1] = null;
