@@ -11,9 +11,9 @@ export function startsPrograms(file: string): boolean {
 }
 
 /**
- * Divides test files (paths from the root of the repository) into groups of neighbours in one part of the project. Each group is
- * for one process, which loads the server only once. A file that starts whole programs, or needs a process of its own, is a group
- * of its own. Such groups come first, since they take longest.
+ * Divides test files (paths from the root of the repository) into groups of one part of the project. Each group is for one process,
+ * which loads the server only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Such
+ * groups come first.
  */
 export function groupsOf(files: readonly string[]): string[][] {
   const isAlone = (file: string) => startsPrograms(file) || apart.includes(dirname(file));
@@ -29,7 +29,8 @@ function partOf(file: string): string {
   return file.split('/', file.startsWith('apps/') ? 2 : 1).join('/');
 }
 
+/** Deals files out like cards: neighbours, which often take long for the same reason, are spread over all groups. */
 function pieces(files: readonly string[]): string[][] {
-  if (files.length === 0) return [];
-  return [files.slice(0, MOST_TOGETHER), ...pieces(files.slice(MOST_TOGETHER))];
+  const count = Math.ceil(files.length / MOST_TOGETHER);
+  return Array.from({ length: count }, (_, group) => files.filter((_, index) => index % count === group));
 }
