@@ -104,25 +104,6 @@ test('a page whose scripts were lost on the way says after a while that it can b
   await expect(late).toHaveCount(0);
 });
 
-test('a card form whose script does not load says so, and Try again brings it', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expect(/^Failed to load resource/, /could not be loaded|Failed to load Stripe/);
-  await orderingJoin(page);
-  const script = /stripe[^/]*\.js(\?|$)/;
-  await page.route(script, (route) => route.abort('connectionrefused'));
-  await page.goto('/registration/checkout');
-  await expect(page.getByRole('alert')).toHaveText(
-    'The card form could not be loaded. Nothing was charged. Please check your connection.',
-  );
-  await button(page, 'Try again').click();
-  await expect(page.getByRole('alert')).toBeVisible();
-  await unroute(page, script);
-  await button(page, 'Try again').click();
-  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
-});
-
 test('a chunk that does not load is the router’s error screen, with the chunk’s own message', async ({
   page,
   complaints,
@@ -141,25 +122,55 @@ test('a chunk that does not load is the router’s error screen, with the chunk�
   await expect(page.getByText(/is kept/)).toHaveCount(0);
 });
 
-test('a part of the card form that does not load says so and is logged, and Try again brings it', async ({
+test('a card form that does not load says so, and one that could not be told of a new total; Try again brings it, and only then it pays', async ({
   page,
   complaints,
   stripeApi,
 }) => {
-  complaints.expect(/^Failed to load resource/, /(card form|wallets) could not be loaded/);
-  await orderingJoin(page);
-  await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
-  await page.goto('/registration/checkout');
-  await expect(page.getByRole('alert')).toHaveText(
-    'The card form could not be loaded. Nothing was charged. Please check your connection.',
+  complaints.expect(
+    /^Failed to load resource/,
+    /could not be loaded|Failed to load Stripe/,
+    /does not have your new total yet/,
   );
-  await expect(button(page, 'Buy Now')).toHaveCount(0);
-  expect(complaints.seen.some((text) => text.includes('card form could not be loaded'))).toBe(true);
-  await unroute(page);
-  await button(page, 'Try again').click();
-  await typeCard(page);
-  await buyNow(page);
-  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+  await orderingJoin(page);
+  const notLoaded = 'The card form could not be loaded. Nothing was charged. Please check your connection.';
+  const again = button(page, 'Try again');
+  await test.step('its script', async () => {
+    const script = /stripe[^/]*\.js(\?|$)/;
+    await page.route(script, (route) => route.abort('connectionrefused'));
+    await page.goto('/registration/checkout');
+    await expect(page.getByRole('alert')).toHaveText(notLoaded);
+    await again.click();
+    await expect(page.getByRole('alert')).toBeVisible();
+    await unroute(page, script);
+    await again.click();
+    await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  });
+  await test.step('a part of it, which is logged', async () => {
+    await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
+    await page.goto('/registration/checkout');
+    await expect(page.getByRole('alert')).toHaveText(notLoaded);
+    await expect(button(page, 'Buy Now')).toHaveCount(0);
+    expect(complaints.seen.some((text) => text.includes('card form could not be loaded'))).toBe(true);
+    await unroute(page);
+    await again.click();
+    await typeCard(page);
+  });
+  await test.step('a new total', async () => {
+    await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
+    await button(page, 'Donate $25').click();
+    await expect(page.getByRole('alert')).toContainText('does not have your new total yet');
+    await expect(button(page, 'Buy Now')).toBeDisabled();
+    // Buy Now is disabled. Enter within the card form must not pay either.
+    await cardForm(page).getByLabel('Security code').press('Enter');
+    await again.click();
+    await expect(page.getByRole('alert')).toContainText('does not have your new total yet');
+    await unroute(page);
+    await again.click();
+    await expect(button(page, 'Buy Now')).toBeEnabled();
+    await buyNow(page);
+    expect(await stripeApi.taken(await paidIntent(page))).toEqual([9000]);
+  });
 });
 
 test('the card form of a payment that is over leads on, instead of staying blank', async ({
@@ -208,51 +219,6 @@ test('a picture of a product that does not load is left out, and one that loads 
   await expect(button(page, 'Add Lapel Pin')).toBeVisible();
 });
 
-test('a total that the card form could not be told of is not paid until it could', async ({
-  page,
-  complaints,
-  stripeApi,
-}) => {
-  complaints.expect(/^Failed to load resource/, /could not be told of your new total/);
-  await orderingJoin(page);
-  await page.goto('/registration/checkout');
-  await typeCard(page);
-  await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
-  await button(page, 'Donate $25').click();
-  await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
-  await expect(button(page, 'Buy Now')).toBeDisabled();
-  // Buy Now is disabled. Enter within the card form must not pay either.
-  await cardForm(page).getByLabel('Security code').press('Enter');
-  await button(page, 'Try again').click();
-  await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
-  await unroute(page);
-  await button(page, 'Try again').click();
-  await expect(button(page, 'Buy Now')).toBeEnabled();
-  await buyNow(page);
-  expect(await stripeApi.taken(await paidIntent(page))).toEqual([9000]);
-});
-
-test('Submit says Submitting... and cannot be pressed again while the server is asked', async ({ page }) => {
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  let calls = 0;
-  await page.route('**/eligibility/check', async (route) => {
-    calls++;
-    await asked;
-    await route.continue();
-  });
-  await page.goto('/');
-  await page.getByLabel('Invite code').fill('LINCOLN2026');
-  await button(page, 'Submit').click();
-  await expect(button(page, 'Submitting...')).toBeDisabled();
-  await page.getByLabel('Invite code').press('Enter');
-  answer();
-  await expect(heading(page, 'Student Details')).toBeVisible();
-  expect(calls).toBe(1);
-});
-
 test('waiting has the size of what comes: skeletons for details, two cards and the upgrade, a loader for Checkout', async ({
   page,
 }) => {
@@ -273,7 +239,7 @@ test('waiting has the size of what comes: skeletons for details, two cards and t
   }
 });
 
-test('Get Started is taken over as it was painted: nothing of it is drawn anew, and what was typed before stays', async ({
+test('Get Started is taken over as it was painted, with what was typed before; Submit cannot be pressed again while the server is asked', async ({
   page,
   complaints,
 }) => {
@@ -287,8 +253,17 @@ test('Get Started is taken over as it was painted: nothing of it is drawn anew, 
   await expect(button(page, 'Submit')).toBeEnabled();
   expect(await painted.evaluate((elements) => elements.filter((one) => !one.isConnected).length)).toBe(0);
   expect(complaints.seen).toEqual([]);
+  const answer = await hold(page, 'checkEligibility');
+  let calls = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/eligibility/check')) calls++;
+  });
   await button(page, 'Submit').click();
+  await expect(button(page, 'Submitting...')).toBeDisabled();
+  await page.getByLabel('Invite code').press('Enter');
+  answer();
   await expect(page).toHaveURL('/registration/student-details');
+  expect(calls).toBe(1);
 });
 
 test('any other screen shows whose it is and that it loads before any script, and stays in view until it is drawn', async ({

@@ -23,31 +23,6 @@ async function openWelcome(page: Page): Promise<{ uuid: string; number: string }
   return { uuid, number: papers.number };
 }
 
-test('a new member downloads the certificate and the press release from the welcome @phone-only', async ({
-  page,
-}) => {
-  await openWelcome(page);
-  await openMore(page);
-  await expectAccessible(page);
-  await expectFits(page);
-  for (const [name, file] of [
-    ['Certificate (PDF)', 'Certificate - Jordan Rivera.pdf'],
-    ['Press release (PDF)', 'Press release - Jordan Rivera.pdf'],
-    ['A4', 'Certificate - Jordan Rivera.pdf'],
-  ] as const) {
-    const waiting = page.waitForEvent('download');
-    await link(page, name).click();
-    const download = await waiting;
-    expect(download.suggestedFilename()).toBe(file);
-    expect(
-      readFileSync(await download.path())
-        .subarray(0, 5)
-        .toString(),
-    ).toBe('%PDF-');
-  }
-  await expect(page).toHaveURL(WELCOME);
-});
-
 test('the name is the largest thing on the welcome page, on a picture that a phone shares @phone-only', async ({
   page,
 }) => {
@@ -99,10 +74,32 @@ test('without a sheet for sharing the picture is saved; without the picture the 
   await expectFits(page);
 });
 
-test('the press release is opened as text and copied @phone-only', async ({ page, context }) => {
+test('a new member downloads the certificate and the press release from the welcome, and copies its text @phone-only', async ({
+  page,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { number } = await openWelcome(page);
   await openMore(page);
+  await expectAccessible(page);
+  await expectFits(page);
+  for (const [name, file] of [
+    ['Certificate (PDF)', 'Certificate - Jordan Rivera.pdf'],
+    ['Press release (PDF)', 'Press release - Jordan Rivera.pdf'],
+    ['A4', 'Certificate - Jordan Rivera.pdf'],
+  ] as const) {
+    const waiting = page.waitForEvent('download');
+    await link(page, name).click();
+    const download = await waiting;
+    expect(download.suggestedFilename()).toBe(file);
+    expect(
+      readFileSync(await download.path())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-');
+  }
+  await expect(page).toHaveURL(WELCOME);
+
   await page.getByText('Copy the press release as text').click();
   const text = page.getByLabel('Text of the press release');
   await expect(text).toHaveValue(

@@ -324,15 +324,6 @@ test('a resume that the server does not take says why in the server’s words', 
   await expect(alert(page)).toContainText(SAID);
 });
 
-test('details that are not accepted say Failed to submit student details.', async ({ page }) => {
-  await detailedJoin(page);
-  const fault = await failing(page, 'submitDetails');
-  fault.with = 'not accepted';
-  await page.goto('/registration/student-details');
-  await button(page, 'Save').click();
-  await expect(alert(page)).toHaveText('Failed to submit student details.');
-});
-
 test('an upgrade without a payment intent or a session says which is missing', async ({ page }) => {
   await paidJoin(page);
   await page.goto('/registration/upgrade');
@@ -340,18 +331,6 @@ test('an upgrade without a payment intent or a session says which is missing', a
   await page.evaluate(() => localStorage.clear());
   await button(page, 'Upgrade Now').click();
   await expect(alert(page)).toHaveText('No active join session found.');
-});
-
-test('without a session Checkout logs it and says so', async ({ page, complaints }) => {
-  complaints.expect(/^No active join session\.$/);
-  await orderingJoin(page);
-  await page.goto(CHECKOUT);
-  await expect(button(page, 'Buy Now')).toBeEnabled();
-  await page.evaluate(() => localStorage.clear());
-  await button(page, 'Donate $25').click();
-  await expect.poll(() => complaints.seen).toEqual(['No active join session.']);
-  await expect(button(page, 'Donate $25')).toBeVisible();
-  await expect(alert(page)).toHaveText('No active join session.');
 });
 
 test('a membership without a session says No active join session.', async ({ page }) => {
@@ -395,12 +374,22 @@ test('a payment return that fails, or misses its parameters, says that nothing i
   await expect(page).toHaveURL(CHECKOUT);
 });
 
-test('what the server answers with another word than success is said', async ({ page }) => {
+test('what the server answers with another word than success is said, and that there is no session any more', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/^No active join session\.$/);
   const answering = (name: CallName) =>
     page.route(route(name), (request) =>
       request.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
     );
   await detailedJoin(page);
+  const fault = await failing(page, 'submitDetails');
+  fault.with = 'not accepted';
+  await page.goto('/registration/student-details');
+  await button(page, 'Save').click();
+  await expect(alert(page)).toHaveText('Failed to submit student details.');
+  await unroute(page);
   await page.goto('/registration/membership');
   await answering('setMembership');
   await button(page, 'Choose this membership: Membership').click();
@@ -414,6 +403,14 @@ test('what the server answers with another word than success is said', async ({ 
   await remove.click();
   await expect(alert(page)).toHaveText('Failed to delete donation');
   await expect(remove).toBeVisible();
+  await page.goto(CHECKOUT);
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  expect(complaints.seen).toEqual([]);
+  await page.evaluate(() => localStorage.clear());
+  await button(page, 'Also add $50').click();
+  await expect.poll(() => complaints.seen).toEqual(['No active join session.']);
+  await expect(button(page, 'Also add $50')).toBeVisible();
+  await expect(alert(page)).toHaveText('No active join session.');
 });
 
 test('a session that is gone leaves no form to fill in on Student Details', async ({ page, complaints }) => {
