@@ -6,7 +6,7 @@ import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
- * HubSpot takes it in shared mode, as correcting and merging persons do, and erasing a person in exclusive mode.
+ * HubSpot takes it in shared mode, as correcting, merging and parting persons do, and erasing a person in exclusive mode.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls that are running. Less than `statement_timeout` (patience.ts). */

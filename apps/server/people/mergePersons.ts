@@ -22,6 +22,7 @@ import {
 } from '../crm/hubspotIsToHear.ts';
 import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import { repeat } from '../platform/background.ts';
+import { holding } from '../platform/database/holding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
@@ -130,6 +131,12 @@ export async function previewUnmerge(
  * HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
  */
 export async function unmergePersons(deps: Deps, personId: number, shown?: Unmerge): Promise<string | null> {
+  const done = await holding(deps.database, nobodyIsErased, () => unmerge(deps, personId, shown));
+  if (done === null) throw new NotMergeable(BEING_ERASED);
+  return done.refused;
+}
+
+async function unmerge(deps: Deps, personId: number, shown?: Unmerge): Promise<{ refused: string | null }> {
   const seen = await lastMerge(deps.database, personId);
   if (shown && shown.id !== seen.id) throw new NotMergeable(CHANGED);
   const isMoved = sql`uuid = any(${seen.moved.joins}::uuid[])`;
@@ -165,7 +172,7 @@ export async function unmergePersons(deps: Deps, personId: number, shown?: Unmer
     await hubspotIsToHear(trx, told, { isAnew: true });
     for (const one of [from.id, into.id]) await tellOfLikelySame(trx, one);
   });
-  return back.refused;
+  return { refused: back.refused };
 }
 
 /**

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { personKeys } from '#core/intentText.ts';
 import { deliver, editAtHubspot, newContact } from '../../../../tests/harness/deliver.ts';
 import { waiting } from '../../../../tests/harness/locks.ts';
+import { mergeNow } from '../../../../tests/harness/mergeNow.ts';
 import { askHubspot, control } from '../../../../tests/harness/providers.ts';
 import { membershipOnly } from '../../../../tests/harness/refunds.ts';
 import { joinRow } from '../../../../tests/harness/rows.ts';
@@ -27,6 +28,7 @@ import { confirmPayment } from '../../paying/confirmPayment.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 import type { Changed } from '../../platform/failed.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from '../correctPerson.ts';
+import { unmergePersons } from '../mergePersons.ts';
 import { tellStripe } from './atStripe.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
@@ -370,6 +372,29 @@ test('a person is not erased while they are corrected, and not corrected while t
   const [intent] = (await atStripe('payment_intents', uuid)).filter(({ id }) => id === intentId);
   assert.deepEqual(namedIn(intent!.metadata), []);
   await assert.rejects(correct(), /erased/);
+});
+
+test('persons who were joined are not parted while they are erased', async (t) => {
+  const email = 'parted.meanwhile@example.com';
+  const one = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const other = await paidJoin(server, server.client(), undefined, {
+    personalEmail: 'parted.other@example.com',
+    firstName: 'Other',
+  });
+  await mergeNow(server, other.uuid, one.uuid);
+  const { person_id } = await joinRow(server, one.uuid);
+  const seen = await planErasure(deps, email);
+  const { writeNotes } = deps.payments;
+  // Parting them would tell Stripe again whom the erasure has just made it forget.
+  const mock = t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
+    await writeNotes(...given);
+    mock.mock.restore();
+    await assert.rejects(unmergePersons(deps, person_id!), /being erased/);
+  });
+  await erasePerson(deps, seen);
+  for (const { uuid } of [one, other])
+    for (const { metadata } of await atStripe('payment_intents', uuid))
+      assert.deepEqual(namedIn(metadata), []);
 });
 
 test('the report of a payment opens no erased join', async (t) => {
