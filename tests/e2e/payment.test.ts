@@ -310,6 +310,12 @@ test('a wallet asks for the policies before its sheet opens, and no address beyo
 
   const begun: string[] = [];
   page.on('request', (request) => request.url().endsWith('/begin-payment') && begun.push(request.url()));
+  const withdrawn = await openSheet(page);
+  await policies.uncheck();
+  await button(withdrawn, 'Visa ending 4242').click();
+  await expect(withdrawn.getByRole('alert')).toHaveText(/^What your wallet showed is out of date/);
+  await withdrawn.close();
+  await policies.check();
   const sheet = await openSheet(page);
   await sheet.getByLabel('Billing address').selectOption('FR');
   await button(sheet, 'Visa ending 4242').click();
@@ -370,6 +376,26 @@ test('a wallet whose order has changed in another tab charges nothing, and shows
   await typeCard(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([7700]);
+});
+
+test('what a wallet was told stays on the page when its button cannot be made anew', async ({
+  page,
+  context,
+  complaints,
+}) => {
+  complaints.expect(/status of 409/);
+  await orderingJoin(page);
+  await giveWallet(page);
+  await page.goto(CHECKOUT);
+  const sheet = await openSheet(page);
+  await page.unroute('**/frame.html');
+  const other = await context.newPage();
+  await other.goto(CHECKOUT);
+  await button(other, 'Add Lapel Pin').click();
+  await expect(total(other)).toHaveText('$77.00');
+  await button(sheet, 'Visa ending 4242').click();
+  await expect(wallets(page)).toHaveCount(0);
+  await expect(page.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
 });
 
 test('a bank that asks on a page of its own leads back, and the payment is confirmed', async ({

@@ -37,7 +37,7 @@ export function ExpressPay({
   const [shown, setShown] = useState(version);
   // Elements that are paying stay until that has ended.
   if (shown !== version && rest.paying.payment.stage === 'ready') setShown(version);
-  if (isOffered === false) return null;
+  if (isOffered === false) return children;
   return (
     <section className={styles.wallets} data-offered={isOffered || undefined} aria-label="Pay with a wallet">
       <div className={styles.buttons} inert={!isPressable}>

@@ -113,7 +113,10 @@ function CardForm({
     id: name,
     name,
     checked: consents.values[name],
-    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => consents.change({ [name]: target.checked }),
+    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => {
+      consents.change({ [name]: target.checked });
+      send({ type: 'consentsChanged' });
+    },
     error: consents.errors[name],
     required: true,
   });

@@ -227,6 +227,17 @@ test('the question about a payment by the wallet is answered with yes by pressin
   assert.equal(after(said, agreed).answer?.text, SHEET_OUTDATED, 'the old sheet pays for oneself');
 });
 
+test('a sheet does not pay with a consent that was withdrawn since it opened', () => {
+  const now = after(open, { type: 'consentsChanged' }, agreed);
+  assert.deepEqual([now.stage, now.answer?.text], ['ready', SHEET_OUTDATED]);
+  assert.equal(after(mounted, { type: 'consentsChanged' }), mounted);
+});
+
+test('a sheet that is out of date does not say that nothing was charged while the card’s payment may have been', () => {
+  const unknown = after(confirming, refused('No.', false), released(null));
+  assert.deepEqual([unknown.mayBePaid, after(unknown, agreed).answer?.text], [true, OUTCOME_UNKNOWN]);
+});
+
 test('a page that Back brings up has no sheet any more', () => {
   const now = after(open, { type: 'restored' }, agreed);
   assert.equal(now.answer?.text, SHEET_OUTDATED);

@@ -24,8 +24,8 @@ export interface Payment {
   /** What is paid, or was tried last. */
   wanted: Wanted | null;
   /**
-   * What the wallet's open sheet shows and may pay; null if none is open, or another form or order has come since. A sheet stays open
-   * after a refusal, and may pay then.
+   * What the wallet's open sheet shows and may pay; null if none is open, or if another form, another order or other consents have come
+   * since. A sheet stays open after a refusal, and may pay then.
    */
   sheet: Wanted | null;
   /** Whether the joiner has said that they pay for somebody else, and has to press the wallet's button again. */
@@ -61,6 +61,8 @@ interface Events {
   /** The wallet's button was pressed. Its sheet may open if the state then has this `wanted` as `sheet`. */
   walletPressed: { wanted: Wanted | null };
   sheetClosed: object;
+  /** A checkbox was changed: what an open sheet would pay was agreed to otherwise. */
+  consentsChanged: object;
   /** The joiner agreed to pay in the sheet. `fault`: the sentence if the billing address cannot pay. */
   sheetAgreed: { fault: string | null };
   /** The question about a payment by the wallet was answered with yes. */
@@ -136,8 +138,10 @@ const stages: Record<Payment['stage'], Row> = {
       return { ...now, form: 'wallet', sheet: wanted, answer };
     },
     sheetAgreed(now, { fault }) {
-      if (!now.sheet || now.total !== 'shown')
-        return { ...now, form: 'wallet', answer: { kind: 'changed', text: SHEET_OUTDATED } };
+      if (!now.sheet || now.total !== 'shown') {
+        const outdated = { kind: 'changed' as const, text: SHEET_OUTDATED };
+        return { ...now, form: 'wallet', answer: now.mayBePaid ? error(OUTCOME_UNKNOWN) : outdated };
+      }
       if (fault !== null) return { ...now, form: 'wallet', answer: error(fault) };
       return begin(now, 'wallet', now.sheet);
     },
@@ -183,9 +187,12 @@ const stages: Record<Payment['stage'], Row> = {
   leaving: {},
 };
 
+const withoutSheet = (now: Payment): Payment => (now.sheet ? { ...now, sheet: null } : now);
+
 const atAnyStage: Row = {
   restored: (now) => ({ ...now, stage: 'ready', sheet: null }),
-  sheetClosed: (now) => (now.sheet ? { ...now, sheet: null } : now),
+  sheetClosed: withoutSheet,
+  consentsChanged: withoutSheet,
   formMounted: (now) => anew(now, now.intent),
   intentLoaded(now, { clientSecret, version }) {
     if (now.intent?.clientSecret !== clientSecret) return anew(now, { clientSecret, version });
