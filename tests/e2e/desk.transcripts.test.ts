@@ -243,7 +243,7 @@ test('a transcript is accepted by two keys, the next one opens, and Undo brings 
   await expect(page.getByText('Page 1 of 1')).toBeVisible();
   await page.keyboard.press('a');
   const dialog = page.getByRole('dialog', { name: 'Accept the transcript of Jordan Rivera?' });
-  await expect(dialog).toContainText('Thank you: we have read your transcript');
+  await expect(dialog).toContainText('Thank you: we have reviewed your transcript');
   await expect(dialog.getByRole('button', { name: 'Accept' })).toBeFocused();
   await expectAccessible(page);
   await page.keyboard.press('Enter');

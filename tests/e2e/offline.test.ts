@@ -18,7 +18,7 @@ test('the phone that a transcript is photographed with offers to try again witho
   await expectNoSidewaysScroll(page);
   await unroute(page, route('getUploadLink'));
   await button(page, 'Try again').click();
-  await expect(page.getByText(/Photograph your transcript/).first()).toBeVisible();
+  await expect(page.getByText(/Take a photo of your transcript/).first()).toBeVisible();
 });
 
 for (const [typed, lastName] of [

@@ -154,7 +154,7 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
   await verifySwitch(page).focus();
   await page.keyboard.press('Space');
   await expect(verifySwitch(page)).not.toBeChecked();
-  await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
+  await expect(page.getByText('is told that there is no such membership')).toBeVisible();
   await isSaved(page);
   await expectAccessible(page);
   await visits('We have no record of such a membership');

@@ -71,7 +71,7 @@ test('a bank that asks the payer is answered on their page, while the joiner is 
   await button(payer, 'Pay $65.00').click();
   const complete = bankQuestion(payer).getByRole('button', { name: 'Complete authentication' });
   await expect(complete).toBeVisible();
-  await expect(page.getByText('Somebody is paying for your membership right now.')).toBeVisible();
+  await expect(page.getByText('Someone is paying for your membership right now.')).toBeVisible();
   await expect(button(page, 'Buy Now')).toBeHidden();
   const { isBeingPaid } = await call(page, 'getPayLink', { uuid });
   expect(isBeingPaid).toBe(true);
@@ -106,5 +106,5 @@ test('Start Over ends the link, and an unknown one says what to do', async ({
   await button(page, 'Start Over').click();
   await ended;
   await payer.reload();
-  await expect(payer.getByRole('main').getByText('This link to pay has ended.')).toBeVisible();
+  await expect(payer.getByRole('main').getByText('This payment link has ended.')).toBeVisible();
 });

@@ -319,7 +319,7 @@ test('a wallet asks for the policies before its sheet opens, and no address beyo
   const sheet = await openSheet(page);
   await sheet.getByLabel('Billing address').selectOption('FR');
   await button(sheet, 'Visa ending 4242').click();
-  const told = 'We accept cards billed in the United States or Canada.';
+  const told = 'We accept only cards billed in the United States or Canada.';
   await expect(sheet.getByRole('alert')).toHaveText(told);
   await expect(wallets(page).getByRole('alert')).toHaveText(told);
   await expect(wallets(page).getByRole('alert')).toBeInViewport({ ratio: 1 });
@@ -395,7 +395,8 @@ test('what a wallet was told stays on the page when its button cannot be made an
   await expect(total(other)).toHaveText('$77.00');
   await button(sheet, 'Visa ending 4242').click();
   await expect(wallets(page)).toHaveCount(0);
-  await expect(page.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
+  const payment = page.getByRole('region', { name: 'Payment' });
+  await expect(payment.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
 });
 
 test('a bank that asks on a page of its own leads back, and the payment is confirmed', async ({

@@ -126,6 +126,6 @@ test('a network that answers in the server’s place, as one to sign in to does,
   between.answers = ({ method }, outgoing) => method === 'POST' && page(200, outgoing);
   await button(tab, 'Donate $25').click();
   await expect(alert(tab).last()).toContainText(
-    'Something else answered in our place. Please check that you are online',
+    'Something else answered instead of our server. Please check that you are online',
   );
 });

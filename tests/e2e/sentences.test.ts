@@ -365,7 +365,7 @@ test('a payment return that fails, or misses its parameters, says that nothing i
   ]) {
     await page.goto(`/registration/post-payment${query}`);
     await expect(back).toBeVisible();
-    await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
+    await expect(page.getByText(/You will not be charged twice/)).toBeVisible();
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await expect(page).toHaveURL('/registration/post-payment');
   }

@@ -91,7 +91,7 @@ test('a payment return that the server cannot answer now is looked at again by i
   await page.clock.install();
   const query = `payment_intent=${intent}&payment_intent_client_secret=${intent}_secret_x&redirect_status=succeeded`;
   await page.goto(`/registration/post-payment?${query}`);
-  await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
+  await expect(page.getByText(/You will not be charged twice/)).toBeVisible();
   await expect(status(page)).toContainText('(1 of 3)');
   await unroute(page);
   await page.route(route('postPayment'), (request) =>

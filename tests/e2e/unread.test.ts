@@ -29,13 +29,13 @@ test('what the record says and the form does not offer leaves the choice open, w
   await country.focus();
   await page.keyboard.type('South K');
   await expect(country).toHaveValue('Korea, Republic of');
-  await expect(page.getByText('Only cards billed in the United States or Canada can pay.')).toBeVisible();
+  await expect(page.getByText('We accept only cards billed in the United States or Canada.')).toBeVisible();
   await expectAccessible(page);
   await country.selectOption({ label: 'England' });
   await expect(country).toHaveValue('United Kingdom');
   await country.selectOption('United States');
   await expect(country.locator('option:checked')).toHaveText('United States');
-  await expect(page.getByText('Only cards billed in the United States or Canada can pay.')).toBeHidden();
+  await expect(page.getByText('We accept only cards billed in the United States or Canada.')).toBeHidden();
 });
 
 test('an email and a ZIP code that cannot be right are questioned and taken, and what surrounds them goes', async ({
@@ -67,7 +67,7 @@ test('a member whose email cannot be written to is told so where the emails are 
     data.unwritable = { email: 'x@gmail..com', writtenTo: null };
   });
   await page.goto('/registration/congratulations');
-  await expect(page.getByText('We could not write to x@gmail..com')).toBeVisible();
+  await expect(page.getByText('We cannot send email to x@gmail..com')).toBeVisible();
   await expectAccessible(page);
 });
 
