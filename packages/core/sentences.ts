@@ -38,7 +38,7 @@ export const BANK_DECIDES =
 /** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 /** Read by joiners outside the United States before they save their details, and by all above the card form. */
-export const CARDS_ACCEPTED = 'We accept cards billed in the United States or Canada.';
+export const CARDS_ACCEPTED = 'We accept only cards billed in the United States or Canada.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';
 export const NO_SESSION_FOR_UPGRADE = 'No active join session found.';

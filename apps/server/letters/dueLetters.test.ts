@@ -271,7 +271,7 @@ test('a payment that failed is told with the amount that the bank was asked for,
   const body = { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' };
   await client.call('setSessionProduct', { params: { uuid }, body });
   assert.deepEqual(await openIntent(client, uuid).then((open) => [open.id, open.amount]), [id, 7700]);
-  assert.match(await textOf(uuid, 'payment-failed'), /You placed an order of \$65\.00 with/);
+  assert.match(await textOf(uuid, 'payment-failed'), /You placed an order of \$65\.00 for/);
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {

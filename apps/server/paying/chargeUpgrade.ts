@@ -23,7 +23,7 @@ import { countingFailures } from './providerFailures.ts';
 const NOT_OPEN = 'This upgrade is no longer available, so nothing was charged.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
-const OTHER_PAYMENT = 'This payment belongs to another registration.';
+const OTHER_PAYMENT = 'This payment does not belong to this registration.';
 const BOUGHT_ELSEWHERE =
   'This upgrade is being bought with another card in another window. Finish it there, or try again.';
 const RETURNED =

@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 
-export const UNKNOWN_PAYMENT = 'This payment belongs to another registration.';
+export const UNKNOWN_PAYMENT = 'This payment does not belong to this registration.';
 
 /**
  * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser` is

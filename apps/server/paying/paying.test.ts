@@ -173,7 +173,10 @@ test('whoever paid for one join does not become the browser that paid for anothe
   const own = await paidJoin(server, stranger, 'LINCOLN2026');
   const { client_secret } = await paymentRow(server, own.intentId);
   const report = await reportPayment(stranger, uuid, { id: own.intentId, clientSecret: client_secret });
-  assert.deepEqual([report.status, report.message], [404, 'This payment belongs to another registration.']);
+  assert.deepEqual(
+    [report.status, report.message],
+    [404, 'This payment does not belong to this registration.'],
+  );
   assert.equal((await stranger.call('getUpgradeDetails', { params: { uuid } })).status, 404);
 });
 

@@ -227,9 +227,9 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
 }
 
 const UNWRITABLE =
-  'Mail to {email} does not arrive. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
+  'We cannot send email to {email}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 const UNWRITABLE_BUT_ONE =
-  'Mail to {email} does not arrive, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
+  'We cannot send email to {email}, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 
 /** Says that no letter reaches an email, right where the emails are promised, and whom to tell the right one. */
 function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
