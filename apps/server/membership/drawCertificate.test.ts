@@ -11,7 +11,7 @@ import { isPlainlyPrintable } from '#core/printedText.ts';
 import { checkStructure, fontsOf, lacks, picture, textOf, wordsOf } from '../../../tests/harness/pdfTools.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { missingIn, openFont } from '../society/glyphs.ts';
-import { type Certificate, drawCertificate } from './drawCertificate.ts';
+import { type Certificate, drawCertificate, drawPicture } from './drawCertificate.ts';
 import { drawPressRelease } from './drawPressRelease.ts';
 import { fitName, fitTitle } from './fitName.ts';
 import { type PressFacts, releaseText, writeRelease } from './pressRelease.ts';
@@ -99,6 +99,22 @@ test('any text of letters fits, however long and however its words lie', () => {
     { numRuns: isLong ? 100 : 10 },
   );
   void sheet.finish();
+});
+
+test('whatever the name, its picture is shapes and numbers alone', () => {
+  const shape = /^(path|use|g|svg|defs)( (d|id|x|y|href|fill|transform|stroke[a-z-]*)="[\w#., ()-]*")*\/?$/;
+  const check = (name: string) => {
+    const [svg, ...marks] = drawPicture(typeface, certificate({ name })).split('<').slice(1);
+    assert.match(svg!, /^svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" [\w ="]*>$/);
+    for (const mark of marks) {
+      assert.match(mark.replace(/^\/(\w+)>$/, '$1').replace(/>$/, ''), shape);
+      assert.doesNotMatch(mark, /NaN|Infinity|undefined/);
+    }
+  };
+  for (const name of ['"/><script>alert(1)</script>', '&#x22; onload=x', '\u202eRivera', ...names]) check(name);
+  fc.assert(fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }), check), {
+    numRuns: isLong ? 1000 : 20,
+  });
 });
 
 test('the same certificate gives the same bytes, and another one others', async () => {
