@@ -49,7 +49,7 @@ test('a correction is shown first, and followed by letters, papers, links, HubSp
     [shown.code, shown.out],
     [
       0,
-      'first-name  Sma → Sam\nemail  sma.okafor@example.com → sam.okafor@example.org\nLinks in letters already sent stop working.\nCertificate and press release have the new name from now on.\nReceipts that Stripe has sent stay at the old address.\nSent again: the confirmation.\n',
+      'first-name  Sma → Sam\nemail  sma.okafor@example.com → sam.okafor@example.org\nLinks in letters already sent stop working.\nThe certificate and press release show the new name from now on.\nReceipts that Stripe already sent went to the old address.\nSent again: the confirmation.\n',
     ],
   );
   assert.equal((await runCommand(t, server, 'find', ['sam.okafor@example.org'])).code, 1);

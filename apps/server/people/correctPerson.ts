@@ -92,9 +92,9 @@ export function correctionSentences(
       ? ['Links in letters already sent stop working.']
       : []),
     ...(isOtherName && confirmations > 0
-      ? ['Certificate and press release have the new name from now on.']
+      ? ['The certificate and press release show the new name from now on.']
       : []),
-    ...(isOtherEmail ? ['Receipts that Stripe has sent stay at the old address.'] : []),
+    ...(isOtherEmail ? ['Receipts that Stripe already sent went to the old address.'] : []),
     ...(resends
       ? [confirmations > 0 ? `Sent again: ${again}.` : 'No confirmation was sent, so none is sent again.']
       : []),

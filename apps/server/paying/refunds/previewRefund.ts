@@ -57,10 +57,10 @@ export async function previewRefund(
   };
 }
 
-/** What colleagues may do beside a refund, at the same moment: send goods or take that back, and decline what the member asked for. */
+/** What may change beside a refund, at the same moment: what staff have sent, what the member has asked for, and who declined it. */
 export type Beside = Pick<RefundPreview, 'sent' | 'asked'>;
 
-/** Whether colleagues have done nothing of {@link Beside} since a refund was shown. */
+/** Whether nothing of {@link Beside} has changed since a refund was shown. */
 export function isAsSeen(seen: Beside, now: Beside): boolean {
   return isDeepStrictEqual([seen.sent, seen.asked], [now.sent, now.asked]);
 }

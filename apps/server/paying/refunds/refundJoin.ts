@@ -137,8 +137,8 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 
 const CHANGED =
   'What would go back has changed since it was shown, so nothing was refunded. Please look again.';
-const DONE_MEANWHILE =
-  'A colleague has sent something of this, or answered the member, since it was shown, so nothing was refunded. Please look again.';
+const BESIDE_CHANGED =
+  'What was shipped, or the member’s request, has changed since this was shown, so nothing was refunded. Please look again.';
 
 /** Throws {@link NotRefundable} if what somebody was shown of a refund does not hold any more. */
 export function mustBeSeen<Refunds>(
@@ -146,7 +146,7 @@ export function mustBeSeen<Refunds>(
   now: { refunds: Refunds; preview: Beside },
 ): void {
   if (!isDeepStrictEqual(seen.refunds, now.refunds)) throw new NotRefundable(CHANGED);
-  if (!isAsSeen(seen.preview, now.preview)) throw new NotRefundable(DONE_MEANWHILE);
+  if (!isAsSeen(seen.preview, now.preview)) throw new NotRefundable(BESIDE_CHANGED);
 }
 
 /** What a refund of a join gives back, or would. */
