@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { isLong } from '../harness/testLength.ts';
-import { alter, call, paidJoin, refuse } from './arrange.ts';
+import { alter, call, paidJoin, refuse, route, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { heading } from './steps.ts';
 
@@ -167,6 +167,21 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
   await isSaved(page);
   await visits('This membership is genuine');
   await stranger.close();
+});
+
+test('the switch says how it stands when the papers are loaded later than the page', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await paidJoin(page);
+  await refuse(page, 'getWelcome', 500, 'Not now.');
+  await page.goto(WELCOME);
+  await expect(page.getByRole('alert')).toContainText('Not now.');
+  await unroute(page, route('getWelcome'));
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await openMore(page);
+  await expect(verifySwitch(page)).toBeChecked();
 });
 
 test('a switch that could not be turned stays as it was, and a toast says so', async ({

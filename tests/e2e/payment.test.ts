@@ -388,7 +388,7 @@ test('what a wallet was told stays on the page when its button cannot be made an
   await giveWallet(page);
   await page.goto(CHECKOUT);
   const sheet = await openSheet(page);
-  await page.unroute('**/frame.html');
+  await unroute(page, '**/frame.html');
   const other = await context.newPage();
   await other.goto(CHECKOUT);
   await button(other, 'Add Lapel Pin').click();

@@ -101,7 +101,9 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
   const { store } = congratulations;
   const papers = welcome?.papers;
   const certificate = papers?.certificate;
-  const [isVerifiable, setVerifiable] = useState(papers?.isVerifiable ?? false);
+  // What was chosen here. The papers may be loaded later than the page.
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const isVerifiable = chosen ?? papers?.isVerifiable ?? false;
   const email = welcome?.unwritable?.email ?? welcome?.email;
   return (
     <>
@@ -132,7 +134,7 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
           </p>
         </section>
       )}
-      {papers && <Papers papers={papers} isVerifiable={isVerifiable} onVerifiable={setVerifiable} />}
+      {papers && <Papers papers={papers} isVerifiable={isVerifiable} onVerifiable={setChosen} />}
       {welcome?.toProve && <PapersToProve {...welcome.toProve} />}
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
