@@ -15,14 +15,14 @@ interface Told {
   subject: string;
   to: string;
   intentId: string;
-  /** The amount in the letter's line "Total paid", "Goes back" or "Returned" (cents). */
+  /** The amount in the letter's line "Total paid", "Being refunded" or "Refunded" (cents). */
   cents: number;
 }
 
 /**
  * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
  * amount, to the payer; the receipt may be missing if the membership is no longer held. Each refund of such a charge has one
- * letter. Each charge that bought nothing has one letter, which says that all of it goes back. Letters with the same Message-ID
+ * letter. Each charge that bought nothing has one letter, which says that all of it is being refunded. Letters with the same Message-ID
  * count as one.
  */
 export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
@@ -33,7 +33,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
   for (const { raw, to } of came) {
     const { subject = '', text = '' } = await simpleParser(Buffer.from(raw, 'latin1'));
     const intentId = /^Reference: (pi_\w+)$/m.exec(text)?.[1];
-    const dollars = /^(?:Total paid|Goes back|Returned) +\$([\d,]+\.\d\d)$/m.exec(text)?.[1];
+    const dollars = /^(?:Total paid|Being refunded|Refunded) +\$([\d,]+\.\d\d)$/m.exec(text)?.[1];
     if (intentId && dollars)
       told.push({ subject, to, intentId, cents: Math.round(Number(dollars.replaceAll(',', '')) * 100) });
   }
@@ -84,7 +84,11 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       /^Your upgrade is confirmed$/,
       isSale && bought === 'membership_upgrade',
     );
-    expect('a second payment', /^Your payment of .* goes back$/, status === 'duplicate' && !by_pay_link);
+    expect(
+      'a second payment',
+      /^Your payment of .* is being refunded$/,
+      status === 'duplicate' && !by_pay_link,
+    );
     expect('a receipt of the payer', /^Your receipt for /, isSale && by_pay_link, true);
 
     const given = refunds.filter(({ payment_intent }) => String(payment_intent) === intent_id);

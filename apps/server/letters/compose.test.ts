@@ -205,17 +205,17 @@ test('a refund of which it is not known what it was for names its amount, and al
   for (const refund of [part, { ...part, lines: [] }, { ...part, lines }]) {
     const { text } = write('refund', { refund });
     assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00', '$5.00'], text);
-    assert.match(text, /\n\nPart of your payment {2}\$5\.00\n-+\nReturned +\$5\.00\n/);
+    assert.match(text, /\n\nPart of your payment {2}\$5\.00\n-+\nRefunded +\$5\.00\n/);
   }
   const all = { ...part, amountCents: payment!.amountCents };
   assert.match(
     write('refund', { refund: all }).text,
-    /\nMembership +\$95\.00\nDonation to [\s\S]*\nReturned/,
+    /\nMembership +\$95\.00\nDonation to [\s\S]*\nRefunded/,
   );
   const lost = { ...payment!, lines: [] };
   assert.match(
     write('refund', { refund: all, payment: lost }).text,
-    /\nYour payment +\$119\.34\n-+\nReturned/,
+    /\nYour payment +\$119\.34\n-+\nRefunded/,
   );
 });
 
@@ -301,7 +301,7 @@ test('what goes back is told as its own amount, and not as one that was paid', (
   assert.equal(subject, 'Your refund of $90.00');
   assert.match(write('refund').text, /\nTo Visa ending 4242\nReference: pi_/);
   const second = write('second-payment');
-  assert.match(second.text, /\nGoes back +\$95\.00\n/);
+  assert.match(second.text, /\nBeing refunded +\$95\.00\n/);
   assert.doesNotMatch(second.text, /Total paid/);
 });
 

@@ -234,7 +234,7 @@ function receiptTable(
   return {
     // A restore may have lost the order.
     lines: lines.length > 0 ? linesOf(lines) : [{ name: 'Your payment', amount: displayPrice(amountCents) }],
-    total: { name: goesBack ? 'Goes back' : 'Total paid', amount: displayPrice(amountCents) },
+    total: { name: goesBack ? 'Being refunded' : 'Total paid', amount: displayPrice(amountCents) },
     notes: [`${paid}${how ? ` ${how}` : ''}`, `Reference: ${intentId}`, ...more],
   };
 }
@@ -267,7 +267,7 @@ function refundTable(
       : isAll && payment.lines.length > 0
         ? linesOf(payment.lines)
         : [instead],
-    total: { name: 'Returned', amount },
+    total: { name: 'Refunded', amount },
     notes: [...(card ? [`To ${card}`] : []), ...(payment ? [`Reference: ${payment.intentId}`] : [])],
   };
 }
