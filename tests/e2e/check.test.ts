@@ -14,7 +14,7 @@ test('a code and a link are checked: ours with what they lead to, others with wh
   await button(page, 'Check').click();
   const ours = answer('Collegiate Honor Society sent this.');
   await expect(ours.getByText('The invite code of a school')).toBeVisible();
-  await expect(ours.getByText('From $65.00, once')).toBeVisible();
+  await expect(ours.getByText('From $65.00, one-time fee')).toBeVisible();
   await expect(ours.getByRole('heading')).toBeFocused();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -22,7 +22,7 @@ test('a code and a link are checked: ours with what they lead to, others with wh
   await field.fill('https://join.evil.example/registration/101/init');
   await button(page, 'Check').click();
   await expect(
-    answer('This is not our address.').getByText(/payments of .* are at 127\.0\.0\.1/),
+    answer('This is not our address.').getByText(/payments for .* are at 127\.0\.0\.1/),
   ).toBeVisible();
 
   await field.fill('NOBODYS77');

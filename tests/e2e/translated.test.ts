@@ -76,5 +76,5 @@ test('whose browser translates the page can correct, choose, give, be declined, 
   await page.getByText('Copy the press release as text').click();
   await expect(page.getByLabel('Text of the press release')).toBeVisible();
   await page.getByRole('switch', { name: 'Let others verify my membership' }).click();
-  await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
+  await expect(page.getByText('is told that there is no such membership')).toBeVisible();
 });

@@ -78,7 +78,7 @@ export function Events({ data }: { data: StaffData }) {
                 <td>
                   <Time at={at} />
                 </td>
-                <td>{name}</td>
+                <td className={styles.who}>{name}</td>
                 <td>
                   {what} {outcome !== 'done' && <Tag tone={tones[outcome]}>{outcome}</Tag>}
                   {person === null ? (
