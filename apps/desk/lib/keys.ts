@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import { sharedValue } from '#ui/sharedValue.ts';
 
 const STORED = 'desk.keys';
@@ -25,10 +25,13 @@ export function switchKeys(on: boolean): void {
   }
 }
 
-/** Runs `press` at a key, unless it is null, somebody types, a dialog is open, or keys are switched off. */
+/**
+ * Runs `press` at a key, unless it is null, somebody types, a dialog is open, or keys are switched off. It listens as soon as the page shows
+ * that it does, so that a key pressed at once is not lost.
+ */
 export function useKey(key: string, press: (() => void) | null): void {
   const on = keysAreOn();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on || !press) return;
     const pressed = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
