@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test';
 import { studentDetailsFields } from '../../packages/core/studentDetails.ts';
 import { pdf } from '../harness/documents.ts';
-import { onlyLong } from '../harness/testLength.ts';
 import { route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { serveSpecified } from './specified.ts';
@@ -133,7 +132,6 @@ test('a card that the bank declines is told in its words, and the next one pays'
   stripeApi,
   complaints,
 }) => {
-  test.skip(!!onlyLong, 'npm run test:long runs it');
   complaints.expect(/402/);
   await serveSpecified(page, { isCheckoutOnly: true });
   await page.goto('/initialize/checkout?vid=101');
@@ -158,7 +156,6 @@ test('begin-payment that is answered with anything but its success charges nothi
   stripeApi,
   complaints,
 }) => {
-  test.skip(!!onlyLong, 'npm run test:long runs it');
   complaints.expect(/./);
   await serveSpecified(page, { isCheckoutOnly: true });
   let answer: (typeof noBeginnings)[number][1] = null;
