@@ -1,36 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import { type Browser, chromium, expect, type Page } from '@playwright/test';
+import { after, type TestContext, test } from 'node:test';
+import { expect, type Page } from '@playwright/test';
 import type Stripe from 'stripe';
 import { violationsIn, WCAG } from '../../tests/harness/axe.ts';
-import { chromiumArguments, findChromium } from '../../tools/local/chromium.ts';
-import { type StripeEmulator, startStripeEmulator } from './server.ts';
+import { openTestPage } from './test-page/open.ts';
 import { serveTestPage } from './test-page/serve.ts';
-import { CARDS_ONLY, CONFIRMED, clientOf } from './test-support.ts';
+import { CARDS_ONLY, CONFIRMED } from './test-support.ts';
 
-let emulator: StripeEmulator;
-let site: { url: string; close(): Promise<void> };
-let browser: Browser;
-let stripe: Stripe;
-
-before(async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stripe-emulator-'));
-  emulator = await startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir });
-  site = await serveTestPage(emulator.url);
-  stripe = clientOf(emulator.url);
-  browser = await chromium.launch({
-    executablePath: await findChromium(),
-    args: ['--no-sandbox', ...chromiumArguments],
-  });
-});
-after(async () => {
-  await browser.close();
-  await site.close();
-  await emulator.close();
-});
+const { emulator, site, browser, stripe, close } = await openTestPage();
+after(close);
 
 /** The frames that have the emulator's origin: those of the card's fields, of the address, and of the bank's question. */
 const card = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');

@@ -1,39 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import { type Browser, chromium, expect, type Page } from '@playwright/test';
+import { after, type TestContext, test } from 'node:test';
+import { expect, type Page } from '@playwright/test';
 import type Stripe from 'stripe';
-import { chromiumArguments, findChromium } from '../../tools/local/chromium.ts';
-import { type StripeEmulator, startStripeEmulator } from './server.ts';
-import { serveTestPage } from './test-page/serve.ts';
-import { CARDS_ONLY, clientOf } from './test-support.ts';
+import { openTestPage } from './test-page/open.ts';
+import { CARDS_ONLY } from './test-support.ts';
 
-let emulator: StripeEmulator;
-let site: { url: string; close(): Promise<void> };
-let browser: Browser;
-let stripe: Stripe;
+const { emulator, site, browser, stripe, close } = await openTestPage();
+after(close);
 
 const offer = (wallet: boolean) =>
   fetch(`${emulator.url}/_emulator/browser`, { method: 'POST', body: JSON.stringify({ wallet }) });
-
-before(async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stripe-emulator-'));
-  emulator = await startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir });
-  site = await serveTestPage(emulator.url);
-  stripe = clientOf(emulator.url);
-  browser = await chromium.launch({
-    executablePath: await findChromium(),
-    args: ['--no-sandbox', ...chromiumArguments],
-  });
-  await offer(true);
-});
-after(async () => {
-  await browser.close();
-  await site.close();
-  await emulator.close();
-});
+await offer(true);
 
 const wallet = (page: Page) => page.frameLocator('iframe[title="Secure express checkout frame"]');
 const walletButton = (page: Page) => wallet(page).getByRole('button', { name: 'Pay with Google Pay' });
