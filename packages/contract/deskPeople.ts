@@ -141,7 +141,7 @@ const foundPeople = z.object({
   rows: z.array(foundPerson),
   next: z.string().nullable(),
   knowsContacts: z.boolean(),
-  /** If nobody was found: whether HubSpot was asked, too, and does not know them or does not answer. */
+  /** If HubSpot was asked, too, and helped nothing: it knows nobody by this text, or does not answer. */
   atHubspot: z.enum(['unknown', 'unavailable']).nullish(),
 });
 
@@ -155,6 +155,8 @@ export const peopleSchemas = {
     body: z.object({
       text: searched,
       next: z.string().max(200).optional(),
+      /** Asks HubSpot first, which may take seconds: it may have contacts that were not read yet. */
+      atHubspot: z.literal(true).optional(),
     }),
     data: foundPeople,
   },

@@ -1,11 +1,13 @@
 import { paidJoin } from './arrange.ts';
+import { enterDesk, judgingPage } from './desk.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-test('a member sees what would come back, asks once more, and finds the request after a reload @phone-only', async ({
+test('a member sees what would come back, asks once more, and staff find the request from Today @phone-only', async ({
   page,
+  browser,
 }) => {
-  await paidJoin(page);
+  const { uuid } = await paidJoin(page);
   await page.goto('/registration/congratulations');
   await button(page, 'Ask for a refund').click();
   const section = page.getByRole('region', { name: 'Changed your mind?' });
@@ -20,4 +22,12 @@ test('a member sees what would come back, asks once more, and finds the request 
   await page.reload();
   await expect(section.getByText(/^You asked for a refund of \$65\.00 on /)).toBeVisible();
   await expect(button(page, 'Ask for a refund')).toBeHidden();
+
+  const desk = await browser.newPage();
+  await enterDesk(desk, 'Ada Requests');
+  await desk.getByRole('link', { name: /^Refund requests/ }).click();
+  const person = (await judgingPage(uuid)).replace('transcripts', 'people').replace(/\/1$/, '');
+  const requests = desk.getByRole('table', { name: 'Refund requests' });
+  await expect(requests.locator(`a[href="${person}"]`)).toBeVisible();
+  await desk.close();
 });

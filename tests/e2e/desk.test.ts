@@ -153,6 +153,7 @@ test('a person is found and opened by keyboard alone, and each tab has an addres
   }
   await page.goto('/people?text=nobody%20is%20called%20this');
   await expect(page.getByText('Nobody found.')).toBeVisible();
+  await expect(page.getByText('HubSpot was asked as well and knows nobody')).toBeVisible();
 });
 
 test('the arrows move between the rows that were found', async ({ page }) => {

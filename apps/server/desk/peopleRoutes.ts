@@ -42,13 +42,10 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     after: next === undefined ? null : cursorFrom(next),
   });
 
-  serveDesk(app, deps, 'searchPeople', async ({ body: { text, next } }) => {
-    const found = await searchPeople(deps, text, pageAt(next));
-    if (found.rows.length > 0 || next !== undefined) return answer(found);
-    // Contacts who have not begun to join may not have been read yet.
-    const known = await deps.contacts.learnWho(text);
-    if (known === 'known') return answer(await searchPeople(deps, text, pageAt(next)));
-    return { ...(await answer(found)), atHubspot: known };
+  serveDesk(app, deps, 'searchPeople', async ({ body: { text, next, atHubspot } }) => {
+    const known = atHubspot ? await deps.contacts.learnWho(text) : null;
+    const found = await answer(await searchPeople(deps, text, pageAt(next)));
+    return { ...found, atHubspot: known === 'known' ? null : known };
   });
 
   serveDesk(app, deps, 'getWaiting', async ({ query: { queue, next } }) =>

@@ -1,21 +1,24 @@
-import { type KeyboardEvent, useRef } from 'react';
+import { type KeyboardEvent, useCallback, useRef } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
 import { DownloadCsv } from '../../components/DownloadCsv.tsx';
+import { PartFailed } from '../../components/Failed.tsx';
 import styles from '../../components/Rows.module.css';
 import { ShowMore } from '../../components/ShowMore.tsx';
 import table from '../../components/Table.module.css';
 import { Time } from '../../components/Time.tsx';
 import { takeFile } from '../../lib/call.ts';
+import { useLoaded } from '../../lib/useLoaded.ts';
 import { useMore } from '../../lib/useMore.ts';
 import { queueWords, stateWords } from '../../lib/words.ts';
-import { type Found, findPeople } from './searchPeople.ts';
+import { type Found, findAtHubspot, findPeople } from './searchPeople.ts';
 
 const HOW =
   'Search by a name, email, invite code, member number, payment, card with amount, or HubSpot contact.';
 const SILENT =
   'HubSpot did not answer, so somebody who has not begun to join may be missing. Try again in a minute.';
+const ASKING = 'Not found here. HubSpot is asked, too …';
 const ASKED = 'HubSpot was asked as well and knows nobody by this name, email, or number.';
 const NO_CONTACTS =
   'HubSpot’s contacts have not been read yet. Somebody who has not begun to join may be missing: search by their email.';
@@ -38,25 +41,11 @@ export function People() {
 }
 
 function Results({ found }: { found: Found }) {
-  const list = useMore(found, (next) => findPeople(found.asked, next));
+  const list = useMore(found, (next) => findPeople(found.asked, { next }));
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows } = list;
   const { text, queue } = found.asked;
-  if (rows.length === 0)
-    return (
-      <Stack>
-        <p className={styles.none} role="status">
-          Nobody found.
-        </p>
-        {text !== null && (
-          <>
-            <Hint>{HOW}</Hint>
-            <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
-            {found.atHubspot && <Hint>{found.atHubspot === 'unknown' ? ASKED : SILENT}</Hint>}
-          </>
-        )}
-      </Stack>
-    );
+  if (rows.length === 0) return text === null ? <Nobody /> : <AtHubspot text={text} />;
 
   // The button may be gone then.
   const focusFirstNew = () => linksIn(body.current)[rows.length]?.focus();
@@ -99,6 +88,32 @@ function Results({ found }: { found: Found }) {
         load={() => takeFile('getPeopleFile', { body: queue === null ? { text } : { queue } })}
       />
     </>
+  );
+}
+
+/** Asks HubSpot for somebody who is not known here: a contact who has not begun to join may not have been read yet. */
+function AtHubspot({ text }: { text: string }) {
+  const { data, error, tryAgain } = useLoaded(
+    useCallback((signal: AbortSignal) => findAtHubspot(text, signal), [text]),
+  );
+  if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
+  if (!data) return <Nobody words={ASKING} />;
+  if (data.rows.length > 0) return <Results found={{ ...data, asked: { text, queue: null } }} />;
+  return (
+    <Stack>
+      <Nobody />
+      <Hint>{HOW}</Hint>
+      <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
+      {data.atHubspot && <Hint>{data.atHubspot === 'unknown' ? ASKED : SILENT}</Hint>}
+    </Stack>
+  );
+}
+
+function Nobody({ words = 'Nobody found.' }: { words?: string }) {
+  return (
+    <p className={styles.none} role="status">
+      {words}
+    </p>
   );
 }
 
