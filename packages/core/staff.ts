@@ -14,9 +14,39 @@ export function hasRightsOf(role: StaffRole, least: StaffRole): boolean {
   return staffRoles.indexOf(role) >= staffRoles.indexOf(least);
 }
 
+/** The calls of the desk whose names say badly what staff do, in the words of the pages. */
+const calledOtherwise: Record<string, string> = {
+  enter: 'Sign in by link',
+  enterByProvider: 'Sign in by identity provider',
+  makeStaffLink: 'Make sign-in link',
+  setStaffRole: 'Change role',
+  endStaffAccess: 'End access',
+  shipGoods: 'Mark as sent',
+  unshipGoods: 'Take back a mark as sent',
+  reopenTranscripts: 'Take back a decision',
+  remindOfProof: 'Remind of overdue proof',
+  retryAtHubspot: 'Send to HubSpot again',
+  joinPersons: 'Say they are one person',
+  keepApart: 'Say they are two',
+  settleJoin: 'Settle',
+  sendJoinLink: 'Send link to the join',
+  getCertificate: 'Download certificate',
+  getPeopleFile: 'Download people',
+  getPackingList: 'Download packing list',
+  getNumbersFile: 'Download numbers',
+  getLedgerFile: 'Download ledger',
+  getEventsFile: 'Download what staff did',
+  getInvitationsFile: 'Download invitations',
+  getRefusedLines: 'Download refused lines',
+  getMadeCodes: 'Download codes',
+  getTranscriptsFile: 'Download transcripts list',
+};
+
 /** Returns a call of the desk in words, by its name: "Refund payment". */
 export function callWords(name: string): string {
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const called = calledOtherwise[name];
+  if (called) return called;
+  const words = name.replace(/^get/, 'read').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

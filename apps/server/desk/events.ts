@@ -31,7 +31,7 @@ export interface EventFilter {
   day?: string | undefined;
 }
 
-/** What a member of staff did, about anything. */
+/** What a member of staff did, about anything. The subject "staff 4" is shown with the name: "staff Kim Lee". */
 export type EventListed = EventShown & { id: string; subject: string | null };
 
 /** Returns what staff did, the latest first, from an id on downwards. `more`: there are earlier ones. */
@@ -42,9 +42,10 @@ export async function searchEvents(
 ): Promise<{ rows: EventListed[]; more: boolean }> {
   const zone = society.society.timeZone;
   const { rows } = await sql<EventListed>`
-    select id::text, at, name, action, subject, outcome from staff_event
+    select staff_event.id::text, at, staff_event.name, action, coalesce('staff ' || staff.name, subject) as subject, outcome
+    from staff_event left join staff on subject = 'staff ' || staff.id
     where (${before}::bigint is null or staff_event.id < ${before}::bigint)
-      and (${name ?? null}::text is null or name = ${name ?? null})
+      and (${name ?? null}::text is null or staff_event.name = ${name ?? null})
       and (${action ?? null}::text is null or action = ${action ?? null})
       and (${day ?? null}::date is null
         or at >= (${day ?? null}::date)::timestamp at time zone ${zone}

@@ -39,7 +39,7 @@ test('a certificate comes as a file to be saved, with the name that was given, a
   assert.match(made.headers.get('content-security-policy')!, /^sandbox;/);
   const { problems, story } = await personAt(robin, Number(params.id));
   assert.deepEqual(problems, [], 'it is printed, so the notice has ended');
-  assert.ok(story.some(({ text, by }) => text === 'Get certificate.' && by === 'staff (Person 1)'));
+  assert.ok(story.some(({ text, by }) => text === 'Download certificate.' && by === 'staff (Person 1)'));
 });
 
 test('a certificate that cannot be made says why', async () => {

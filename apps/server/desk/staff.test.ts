@@ -132,8 +132,8 @@ test('what staff did is listed by person, action and day, the latest first', asy
     rows.map(({ what, outcome, person }) => [what, outcome, person]),
     [
       ['Sign out', 'done', null],
-      ['Get staff', 'refused', null],
-      ['Enter', 'done', null],
+      ['Read staff', 'refused', null],
+      ['Sign in by link', 'done', null],
     ],
   );
   assert.equal((await search({ name: 'Busy Bee', action: 'signOut' })).rows.length, 1);
@@ -160,7 +160,7 @@ test('what staff did is listed by person, action and day, the latest first', asy
   const { data: file } = await owner.call('getEventsFile', { query: { name: 'Busy Bee', day } });
   assert.equal(
     file.replace(/\r\n\S+?Z,/g, '\r\n'),
-    'when,who,what,about,outcome\r\nBusy Bee,Sign out,,done\r\nBusy Bee,Get staff,,refused\r\nBusy Bee,Enter,,done\r\n',
+    'when,who,what,about,outcome\r\nBusy Bee,Sign out,,done\r\nBusy Bee,Read staff,,refused\r\nBusy Bee,Sign in by link,,done\r\n',
   );
 });
 
@@ -171,4 +171,6 @@ test('the record of a sign-in link says whose it is', async () => {
   const { rows } = await sql`
     select action, subject, outcome from staff_event order by id desc limit 1`.execute(database);
   assert.deepEqual(rows, [{ action: 'makeStaffLink', subject: `staff ${id}`, outcome: 'done' }]);
+  const { data } = await owner.call('searchEvents', { body: { action: 'makeStaffLink' } });
+  assert.deepEqual([data.rows[0]!.subject, data.rows[0]!.person], ['staff Lee Linked', null]);
 });
