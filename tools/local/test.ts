@@ -55,8 +55,8 @@ const suites: Record<string, () => Promise<Counts>> = {
  * them, since what is wrong there fails the tests that use it.
  */
 const ofTests = /^(emulators|tests\/(faults|harness))\//;
-/** The suites that run at the same time, since each mostly waits or has one processor at most. The journeys need both. */
-const together = [['types', 'lint', 'build'], ['unit', 'faults'], ['e2e'], ['browsers']];
+/** The suites that run at the same time. What is built is tested by those that follow; the journeys need all processors. */
+const together = [['build'], ['types', 'lint', 'unit', 'faults'], ['e2e'], ['browsers']];
 
 process.exit(await main());
 
@@ -161,15 +161,17 @@ async function runNodeTests(): Promise<Counts> {
       TEST_POSTGRES_FILES: files,
       ...(isBuilt && { TEST_SERVER: builtServer }),
     };
-    // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. One of the
-    // three is for tests that start whole programs.
+    // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. At most one
+    // of the three runs tests that start whole programs.
     const cores = availableParallelism();
     const { programs = [], others = [] } = Object.groupBy(chosen, (file) =>
       startsPrograms(file) ? 'programs' : 'others',
     );
+    const [all, some] = [pLimit(3 * cores), pLimit(cores)];
+    const run = (files: string[]) => all(() => nodeTests(files, settings));
     const counts = await Promise.all([
-      ...runGroups(groupsOf(programs), cores, settings),
-      ...runGroups(groupsOf(others), 2 * cores, settings),
+      ...groupsOf(programs).map((files) => some(() => run(files))),
+      ...groupsOf(others).map(run),
     ]);
     return counts.reduce(sum, { passed: 0, failed: 0 });
   } finally {
@@ -181,14 +183,9 @@ async function runNodeTests(): Promise<Counts> {
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
-  const counts = await Promise.all(runGroups(groupsOf(files), availableParallelism()));
+  const limit = pLimit(availableParallelism());
+  const counts = await Promise.all(groupsOf(files).map((each) => limit(() => nodeTests(each, {}))));
   return counts.reduce(sum, { passed: 0, failed: 0 });
-}
-
-/** Runs each group of test files in a process of its own, `most` at the same time. */
-function runGroups(groups: string[][], most: number, settings: NodeJS.ProcessEnv = {}): Promise<Counts>[] {
-  const limit = pLimit(most);
-  return groups.map((files) => limit(() => nodeTests(files, settings)));
 }
 
 /** Runs test files in one process. The hooks at the top of each file then apply to the tests of all of them. */
