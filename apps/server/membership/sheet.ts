@@ -79,8 +79,9 @@ export function openSheet(
     tagged: true,
     displayTitle: true,
     info: { Title: title, Author: author, CreationDate: date, Producer: 'Induct', Creator: 'Induct' },
-    // Without this option, pdfkit uses a default font that is not embedded.
-    font: typeface.regular as unknown as string,
+    // Without this option, pdfkit begins with a font that is not embedded. If it began with one of the fonts below, it would parse
+    // that font anew for each line of text.
+    font: null as unknown as string,
   });
   for (const style of ['regular', 'italic', 'semibold'] as const) pdf.registerFont(style, typeface[style]);
   const root = pdf.struct('Document');
