@@ -39,29 +39,34 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. The database must already be migrated. If a part fails, closes the database
- * and throws. `waits`: the timeouts of `deps.database`.
+ * and throws. `waits`: the timeouts of `deps.database`. `read`: what reads the society's file.
  */
 export async function wire(
   config: Config,
   log: Log,
-  { waits = patience.ofCalls }: { waits?: Patience } = {},
+  { waits = patience.ofCalls, read = readSociety }: { waits?: Patience; read?: typeof readSociety } = {},
 ): Promise<Wired> {
   const database = connect(config.databaseUrl, { waits });
   try {
-    return await wireWith(database, config, log);
+    return await wireWith(database, config, log, read);
   } catch (error) {
     await database.destroy();
     throw error;
   }
 }
 
-async function wireWith(database: Database, config: Config, log: Log): Promise<Wired> {
+async function wireWith(
+  database: Database,
+  config: Config,
+  log: Log,
+  read: typeof readSociety,
+): Promise<Wired> {
   // Reads the society's file while the database is queried.
   const [secrets, environment, stopSecret, society] = await Promise.all([
     config.linkSecrets ?? sharedSecret(database, 'link').then((secret) => [secret] as const),
     sharedSecret(database, 'environment', 8),
     sharedSecret(database, 'reminder stops'),
-    Promise.resolve(config.societyFile).then(readSociety),
+    Promise.resolve(config.societyFile).then(read),
   ]);
   const watch = callWatcher(log);
   const crmBudget = sharedBudget(database);

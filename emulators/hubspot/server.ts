@@ -20,8 +20,8 @@ export interface HubspotEmulatorOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
-  /** The folder of the account's state; created when absent. */
-  dataDir: string;
+  /** The folder of the account's state; created when absent. With null, it is kept in memory. */
+  dataDir: string | null;
   /** The contacts at the first start; the demo contacts when absent. */
   seed?: readonly SeedContact[];
   /** The account's id; {@link PORTAL_ID} when absent. */

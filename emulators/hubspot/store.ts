@@ -44,7 +44,7 @@ export class Store {
   readonly database: Database;
   readonly #properties = new Map<string, Property>();
 
-  constructor(dataDir: string, seed: readonly SeedContact[], now: number) {
+  constructor(dataDir: string | null, seed: readonly SeedContact[], now: number) {
     this.database = openState(dataDir, 'hubspot', SCHEMA);
     const isNew = this.database.prepare('select count(*) as count from property').get()!.count === 0;
     if (isNew) {

@@ -14,8 +14,8 @@ export interface MailEmulatorOptions {
   /** The port that receives letters, and the port of the pages that show them; 0 for any free one. */
   smtpPort: number;
   port: number;
-  /** The folder of the letters; created when absent. */
-  dataDir: string;
+  /** The folder of the letters; created when absent. With null, they are kept in memory. */
+  dataDir: string | null;
   /** The account that may send letters; anybody may when absent. */
   account?: { user: string; password: string };
 }

@@ -25,8 +25,8 @@ export interface StripeEmulatorOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
-  /** The folder of the account's state; created when absent. */
-  dataDir: string;
+  /** The folder of the account's state; created when absent. With null, it is kept in memory. */
+  dataDir: string | null;
   /** A receiver of every event, in addition to the registered endpoints. */
   webhook?: WebhookTarget | undefined;
   /** Returns milliseconds since 1970. */

@@ -36,7 +36,7 @@ const SCHEMA = `
 export class Store {
   readonly database: Database;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string | null) {
     this.database = openState(dataDir, 'stripe', SCHEMA);
   }
 

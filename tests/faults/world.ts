@@ -170,8 +170,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const webhooks = await startWebhooks({ to: () => listening, modeOf: options.modeOf });
     stops.push(() => webhooks.close());
     const standIns = await startStandIns(
-      folder,
-      { webhook: webhooks },
+      // In a file, which `ageStripe` opens as well.
+      { webhook: webhooks, dataDir: join(folder, 'stripe') },
       { limits: 'off', seed: [...invitedContacts(options.contacts), ...knownContacts(options.known ?? [])] },
     );
     stops.push(() => standIns.close());

@@ -19,19 +19,19 @@ export interface StandIns {
 }
 
 /**
- * Starts the stand-ins of all providers in this process, on free ports, with their state in a folder. The emulators' own tests
- * compare every answer with its published shape; here only `npm run test:long` does, since that takes as long as making the answer.
+ * Starts the stand-ins of all providers in this process, on free ports, with their state in memory unless a `dataDir` is given. The
+ * emulators' own tests compare every answer with its published shape; here only `npm run test:long` does, since that takes as long as
+ * making the answer.
  */
 export async function startStandIns(
-  folder: string,
   stripe: Partial<StripeEmulatorOptions> = {},
   hubspot: Partial<HubspotEmulatorOptions> = {},
 ): Promise<StandIns> {
-  const address = { host: '127.0.0.1', port: 0 };
+  const common = { host: '127.0.0.1', port: 0, dataDir: null };
   const running = await Promise.all([
-    startStripeEmulator({ ...address, dataDir: join(folder, 'stripe'), checkAnswers: isLong, ...stripe }),
-    startHubspotEmulator({ ...address, dataDir: join(folder, 'hubspot'), ...hubspot }),
-    startMailEmulator({ ...address, smtpPort: 0, dataDir: join(folder, 'mail') }),
+    startStripeEmulator({ ...common, checkAnswers: isLong, ...stripe }),
+    startHubspotEmulator({ ...common, ...hubspot }),
+    startMailEmulator({ ...common, smtpPort: 0 }),
   ]);
   return {
     stripeUrl: running[0].url,

@@ -17,13 +17,15 @@ import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
 import { patience } from '../../apps/server/platform/database/patience.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';
+import { readSociety } from '../../apps/server/society/readSociety.ts';
+import type { Society } from '../../apps/server/society/society.ts';
 import { wire } from '../../apps/server/wire.ts';
 import { STRIPE_WEBHOOK_SECRET } from '../../emulators/keys.ts';
 import type { MailFault } from '../../emulators/mail/faults.ts';
 import type { KeptLetter } from '../../emulators/mail/server.ts';
 import { testDatabase } from './database.ts';
 import { control, requestStripe, setFault } from './providers.ts';
-import { demoInvitations, settingsFor, startStandIns } from './standIns.ts';
+import { demoInvitations, settingsFor, societyFile, startStandIns } from './standIns.ts';
 
 // Stripe's library waits for half a second and more before it tries a call again. Nothing depends on how long.
 Stripe.prototype.getInitialNetworkRetryDelay = () => 0.01;
@@ -110,7 +112,6 @@ export async function startTestServer(
   const [database, standIns] = await Promise.all([
     testDatabase(postgresUrl),
     startStandIns(
-      folder,
       { clock: stripeClock },
       { ...(hubspotLimits && { limits: hubspotLimits }), ...(searchLagMs !== undefined && { searchLagMs }) },
     ),
@@ -166,7 +167,10 @@ export async function startTestServer(
       LOG_LEVEL: 'fatal',
       ...env,
     });
-    const wired = await wire(config, createLog('silent', { write() {} }), { waits: patience.ofWork });
+    const wired = await wire(config, createLog('silent', { write() {} }), {
+      waits: patience.ofWork,
+      read: readOnce,
+    });
     Object.assign(wired.deps, { inspector, printer });
     return { config, wired };
   }
@@ -174,6 +178,15 @@ export async function startTestServer(
 
 /** What inspects documents and makes papers, each in a process or thread that takes long to start: one for all test servers. */
 const [inspector, printer] = [openInspector(), openPrinter()];
+
+let ours: Society | undefined;
+
+/** Reads the repository's society file, whose parsing takes long, once for all test servers, and any other each time. */
+function readOnce(file: string): Society {
+  if (file !== societyFile) return readSociety(file);
+  ours ??= readSociety(file);
+  return ours;
+}
 
 /** A process with nothing to do. Measuring takes time, and dozens of test servers may run in one process. */
 const idle = { eventLoopDelay: 0, heapUsed: 0, rssBytes: 0 };
