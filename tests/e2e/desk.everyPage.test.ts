@@ -5,7 +5,7 @@ import { judgingPage, payLongAgo, plantDocument, signIn, test } from './desk.ts'
 import { expect, expectAccessible, expectContrast, expectFits, expectNoSidewaysScroll } from './fixtures.ts';
 import { watchShifts } from './shifts.ts';
 import { button } from './steps.ts';
-import { brokenWords, faintEdges, smallTargets, tabThrough, textTroubles } from './wcag.ts';
+import { brokenWords, faintEdges, focusThrough, smallTargets, tabThrough, textTroubles } from './wcag.ts';
 
 /** Pays for a join in the page of a joiner, and stores a transcript. Returns the address where it is judged. */
 async function transcriptToJudge(joiner: Page): Promise<string> {
@@ -85,11 +85,14 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
         // On a desktop by night, then on a phone by day.
         await open(desktop, 'dark');
         await expectAccessible(page);
-        await expectReachable();
+        expect(await focusThrough(page)).toEqual([]);
+        await expectReadable();
         await open(phone, 'light');
         await expectContrast(page);
         expect(await smallTargets(page)).toEqual([]);
-        await expectReachable();
+        const stops = await tabThrough(page);
+        expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
+        await expectReadable();
         await page.emulateMedia({ forcedColors: 'active' });
         await expectContrast(page);
         expect(await faintEdges(page)).toEqual([]);
@@ -110,10 +113,8 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
           await page.emulateMedia({ reducedMotion: 'reduce' });
         }
 
-        async function expectReachable() {
+        async function expectReadable() {
           expect(await faintEdges(page)).toEqual([]);
-          const stops = await tabThrough(page);
-          expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
           // Scrolls to the top: further down, a bar that stays at the edge of the screen covers text, which is no fault.
           await page.evaluate(() => window.scrollTo(0, 0));
           expect(await textTroubles(page)).toEqual([]);

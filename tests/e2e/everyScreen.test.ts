@@ -4,7 +4,15 @@ import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } fr
 import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
 import { button } from './steps.ts';
-import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
+import {
+  faintEdges,
+  focusThrough,
+  outOfSequence,
+  smallTargets,
+  spaceText,
+  tabThrough,
+  textTroubles,
+} from './wcag.ts';
 
 // Tests what must hold on every screen, including what WCAG 2.2 AA requires and axe has no rule for.
 
@@ -23,18 +31,18 @@ function endless(): string[] {
     .map((animation) => (animation as CSSAnimation).animationName);
 }
 
-// A desktop repeats only what depends on the layout, for the screens that it lays out in another way.
+const desktop = { width: 1280, height: 900 };
+
 for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere } of screens) {
-  test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off ${isWide ? '@phone' : '@phone-only'}`, async ({
+  test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off @phone-only`, async ({
     page,
     complaints,
-    isMobile,
   }) => {
     complaints.expect(/The payment was not completed/);
     complaints.expectFailedRequests();
     const path = await arrange(page);
 
-    if (isMobile && needs)
+    if (needs)
       await test.step('without a connection it says so, and goes on by one press once there is one', async () => {
         await page.route(route(needs), (request) => request.abort());
         await page.goto(path);
@@ -48,40 +56,18 @@ for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere }
         await button(page, 'Try again').click();
         await expect(isThere(page)).toBeVisible();
         await expect(alert).toHaveCount(0);
-        // A link with a secret differs from the page's address only after the `#`, and would not load the page again.
-        await page.goto('about:blank');
       });
 
     const shifts = await watchShifts(page);
-    await test.step('nothing moves by itself, and the title is there from the first', async () => {
-      if (waitsFor) {
-        const release = await hold(page, waitsFor);
-        await page.goto(path);
-        await expect(page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' })).toBeVisible();
-        await expect(page).toHaveTitle(title);
-        release();
-      } else await page.goto(path);
-      await expect(isThere(page)).toBeVisible();
-      await expect(page).toHaveTitle(title);
-      await page.waitForLoadState('networkidle');
-      expect(await shifts()).toEqual([]);
-      // An endless animation, even an invisible one, makes a phone render every frame.
-      await expect.poll(() => page.evaluate(endless)).toEqual([]);
-    });
-
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    await test.step('every stop of the Tab key is seen and in order, and edges stand out', async () => {
-      expect(await faintEdges(page)).toEqual([]);
-      expect(await outOfSequence(page)).toEqual([]);
-      if (isMobile) expect(await smallTargets(page)).toEqual([]);
+    await open();
+    await expectReadable();
+    await test.step('every stop of the Tab key is seen and in order, and large enough for a finger', async () => {
+      expect(await smallTargets(page)).toEqual([]);
       const stops = await tabThrough(page);
       expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
       // Tab reaches the last link of the footer: nothing on the way traps the focus.
       expect(stops.at(-1)?.name).toContain('(555)');
     });
-
-    // The steps below set the window's size themselves, so they run in only one of the two Playwright projects.
-    if (!isMobile) return;
     await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
       await page.emulateMedia({ forcedColors: 'active' });
       await expectAccessible(page);
@@ -105,5 +91,43 @@ for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere }
       await expectFits(page);
       expect(await textTroubles(page)).toEqual([]);
     });
+    if (isWide)
+      await test.step('on a desktop, which lays it out in another way', async () => {
+        await page.setViewportSize(desktop);
+        await page.emulateMedia({ reducedMotion: 'no-preference' });
+        await open();
+        await expectReadable();
+        expect(await focusThrough(page)).toEqual([]);
+      });
+
+    async function open() {
+      await test.step('nothing moves by itself, and the title is there from the first', async () => {
+        // A link with a secret differs from the page's address only after the `#`, and would not load the page again.
+        await page.goto('about:blank');
+        if (waitsFor) {
+          const release = await hold(page, waitsFor);
+          await page.goto(path);
+          await expect(
+            page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' }),
+          ).toBeVisible();
+          await expect(page).toHaveTitle(title);
+          release();
+        } else await page.goto(path);
+        await expect(isThere(page)).toBeVisible();
+        await expect(page).toHaveTitle(title);
+        await page.waitForLoadState('networkidle');
+        expect(await shifts()).toEqual([]);
+        // An endless animation, even an invisible one, makes a phone render every frame.
+        await expect.poll(() => page.evaluate(endless)).toEqual([]);
+      });
+    }
+
+    async function expectReadable() {
+      await test.step('what is above is read first, and edges stand out', async () => {
+        await page.emulateMedia({ reducedMotion: 'reduce' });
+        expect(await faintEdges(page)).toEqual([]);
+        expect(await outOfSequence(page)).toEqual([]);
+      });
+    }
   });
 }

@@ -1,6 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BrowserContext, test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+import {
+  type BrowserContext,
+  test as base,
+  type ConsoleMessage,
+  expect,
+  type Page,
+  type TestInfo,
+} from '@playwright/test';
 import { screenAt } from '#core/navigation.ts';
 import type { LocalFile } from '../../tools/local/localFile.ts';
 import { violationsIn, WCAG } from '../harness/axe.ts';
@@ -63,7 +70,17 @@ interface Fixtures {
   stripeApi: ReturnType<typeof stripe>;
 }
 
+const isOnPhone = ({ title }: TestInfo) => title.includes('@phone-only');
+
+// The screen is chosen here and not by two projects, since each project would start browsers of its own.
 export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  isMobile: async ({}, use, info) => use(isOnPhone(info)),
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  hasTouch: async ({}, use, info) => use(isOnPhone(info)),
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  viewport: async ({}, use, info) =>
+    use(isOnPhone(info) ? { width: 390, height: 844 } : { width: 1280, height: 900 }),
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
   baseURL: async ({}, use) => use(theInduct().server.url),
   complaints: [

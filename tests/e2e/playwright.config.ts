@@ -10,9 +10,8 @@ const launchOptions = {
 
 /**
  * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all tests. Every test has a person of its
- * own, so the tests can run in parallel. A test runs on the screen of a desktop, unless its title has one of two marks. With
- * `@phone-only` it runs on the screen of a phone, which is smaller, and which most joiners have. With `@phone` it runs on both,
- * for screens that are laid out differently on a phone.
+ * own, so the tests can run in parallel. A test runs on the screen of a desktop, or, if its title has the mark `@phone-only`, of a
+ * phone, which is smaller, and which most joiners have (fixtures.ts).
  */
 export default defineConfig({
   testDir: '.',
@@ -28,6 +27,7 @@ export default defineConfig({
   expect: { timeout: 60_000 },
   reporter: 'list',
   use: {
+    ...devices['Desktop Chrome'],
     launchOptions,
     locale: 'en-US',
     // Turns off confetti and transitions, which take CPU time. Tests about motion turn them on.
@@ -36,21 +36,4 @@ export default defineConfig({
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },
-  projects: [
-    {
-      name: 'desktop',
-      grepInvert: /@phone-only/,
-      use: { ...devices['Desktop Chrome'], viewport: { width: 1280, height: 900 } },
-    },
-    {
-      name: 'phone',
-      grep: /@phone/,
-      use: {
-        ...devices['Desktop Chrome'],
-        viewport: { width: 390, height: 844 },
-        hasTouch: true,
-        isMobile: true,
-      },
-    },
-  ],
 });

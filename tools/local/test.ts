@@ -257,9 +257,9 @@ function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
   const failed = specs.flatMap(({ tests, file, line, title }) =>
     tests
       .filter(({ status }) => status === 'unexpected' || status === 'flaky')
-      .map(({ projectName, results }) => {
+      .map(({ results }) => {
         const why = results.find(({ error }) => error)?.error?.message ?? 'failed';
-        return `tests/e2e/${file}:${line} [${projectName}] ${title}: ${beginningOf(why)}`;
+        return `tests/e2e/${file}:${line} ${title}: ${beginningOf(why)}`;
       }),
   );
   return [...failed, ...suites.flatMap(failedJourneys)];
