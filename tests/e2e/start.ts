@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { importInvitations } from '../../apps/server/joining/invitations/importInvitations.ts';
+import { connect } from '../../apps/server/platform/database/client.ts';
+import { readSociety } from '../../apps/server/society/readSociety.ts';
 import { DEMO_CONTACTS } from '../../emulators/hubspot/seed.ts';
-import { npmRun, npmStartApart } from '../harness/npmStart.ts';
+import { npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
+import { societyFile } from '../harness/standIns.ts';
 
 /** How many personal invitations are made. Each is for one test. */
 const INVITATIONS = 60;
@@ -12,7 +16,7 @@ export default async function start(): Promise<() => Promise<void>> {
   const induct = await npmStartApart();
   try {
     process.env.E2E_INDUCT = JSON.stringify({ folder: induct.folder, ...induct.local });
-    await importInvitations(induct);
+    await invite(induct);
   } catch (error) {
     await induct.end();
     throw error;
@@ -20,12 +24,8 @@ export default async function start(): Promise<() => Promise<void>> {
   return induct.end;
 }
 
-/** Creates contacts with complete records in HubSpot, and imports their codes by the operator's command. */
-async function importInvitations({
-  local,
-  folder,
-  settings,
-}: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
+/** Creates contacts with complete records in HubSpot, and imports their codes. */
+async function invite({ local, folder }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
   // The properties of a demo contact, without invite code and school. The code is imported with the invitation, and no school has
   // nominated these contacts.
   const { invitation_code: _code, school_name: _school, ...jordan } = DEMO_CONTACTS[0]!.properties;
@@ -41,6 +41,11 @@ async function importInvitations({
   }
   const file = join(folder, 'invitations.csv');
   writeFileSync(file, `${lines.join('\n')}\n`);
-  const command = npmRun('operator', settings, ['invitations', 'import', file]);
-  if ((await command.ended) !== 0) throw new Error(command.output());
+  const database = connect(local.database.url);
+  try {
+    const { added } = await importInvitations(database, file, readSociety(societyFile));
+    if (added !== INVITATIONS) throw new Error(`Only ${added} invitations were imported.`);
+  } finally {
+    await database.destroy();
+  }
 }
