@@ -172,6 +172,11 @@ const identityKeys = {
 } as const satisfies Record<keyof JoinIdentity, string>;
 /** The key of the name of somebody who pays by a pay link. */
 const PAYER = 'payer';
+/**
+ * Metadata that removes from an intent who paid by a pay link, and nothing of its joiner. That somebody else paid stays, since a rebuilt
+ * join would otherwise take the payer's email for the joiner's.
+ */
+export const forgottenPayer = (): Record<string, string> => ({ [PAYER]: '(erased)' });
 /** Metadata that removes from an intent who its joiner and its payer are. */
 export const forgottenNotes = (): Record<string, string> =>
   Object.fromEntries(personKeys.map((key) => [key, '']));

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { forgottenNotes } from '#core/intentText.ts';
+import { forgottenNotes, forgottenPayer } from '#core/intentText.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { ProviderRefused } from '../../providers/stripe/failures.ts';
 import type { Deps } from '../deps.ts';
@@ -33,6 +33,18 @@ export async function forgetAtStripe(
   const all = await ofJoins(deps.database, joins);
   for (const one of all) await forget(deps, one);
   return all;
+}
+
+/** Removes from the metadata of intents that were for the joins of others who paid by a pay link, with one of these emails. */
+export async function forgetPayerAtStripe(
+  { database, payments }: Pick<Deps, 'database' | 'payments'>,
+  emails: readonly string[],
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select intent_id as id from payment where by_pay_link and lower(receipt_email) = any(${emails}::text[])`.execute(
+    database,
+  );
+  for (const { id } of rows) await payments.writeNotes(id, forgottenPayer());
 }
 
 /**

@@ -12,7 +12,7 @@ import { Changed } from '../../platform/failed.ts';
 import { chainOf } from '../../session/alike.ts';
 import { mailboxKey } from '../../session/mailboxKey.ts';
 import type { Deps } from '../deps.ts';
-import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
+import { type AtStripe, dueAtStripe, forgetAtStripe, forgetPayerAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHasher, findPerson, isOfAnother, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
@@ -71,6 +71,7 @@ async function eraseNow(deps: Deps, seen: ErasurePlan, hubspot: HubspotClient | 
       othersAtHubspot = others;
     }
     progress.at = 'stripe';
+    await forgetPayerAtStripe(deps, person.emails);
     const told = await forgetAtStripe(deps, person.joins);
     progress.at = 'here';
     const customers = told.filter(({ kind }) => kind === 'customer').length;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { askStripe } from '../../../../tests/harness/providers.ts';
 import { newOrder, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
@@ -57,6 +58,24 @@ test('who paid for somebody is erased alone: the membership stays, and no letter
   );
   assert.deepEqual(rows, [{ email: null, name: null, standing: 'active', to: null }]);
   assert.match(await exported('kept@example.com'), /"standing":"active"/);
+});
+
+test('the name of a payer who is erased is removed at Stripe, and that somebody else paid stays known', async () => {
+  const uuid = await paidBySomebodyElse('known@example.com');
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = ${uuid} and by_pay_link`.execute(deps.database);
+  const read = () =>
+    askStripe<{ metadata: Record<string, string>; latest_charge: { metadata: Record<string, string> } }>(
+      server.stripeUrl,
+      'GET',
+      `/v1/payment_intents/${rows[0]!.intent_id}?expand[]=latest_charge`,
+    );
+  const before = await read();
+  assert.equal(before.metadata.payer, payer.name);
+  await erasePerson(deps, await planErasure(deps, payer.email));
+  const after = await read();
+  for (const { metadata } of [after, after.latest_charge])
+    assert.deepEqual(metadata, { ...before.metadata, payer: '(erased)' });
 });
 
 test('the payer’s email opens nothing of the join', async () => {
