@@ -5,12 +5,12 @@ export const PATIENCE_MS = 60_000;
 export class Late extends Error {}
 
 /**
- * Runs `work`, and throws {@link Late} if it takes longer than {@link PATIENCE_MS}. `work` gets a signal that is aborted then, and
- * when `outer` is.
+ * Runs `work`, and throws {@link Late} if it takes longer than `ms`. `work` gets a signal that is aborted then, and when `outer` is.
  */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   outer?: AbortSignal | undefined,
+  ms: number = PATIENCE_MS,
 ): Promise<T> {
   const ended = new AbortController();
   const stop = () => ended.abort();
@@ -21,7 +21,7 @@ export async function within<T>(
     timer = setTimeout(() => {
       reject(new Late());
       stop();
-    }, PATIENCE_MS);
+    }, ms);
   });
   try {
     return await Promise.race([work(ended.signal), late]);

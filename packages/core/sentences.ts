@@ -35,6 +35,9 @@ export const OUTCOME_UNKNOWN =
 /** Said while the bank decides about a payment for longer than the page asks. */
 export const BANK_DECIDES =
   'Your bank is still deciding on this payment. You will not be charged twice: try again in a minute to see the result.';
+/** Said while the server is asked about a payment for longer than a page usually takes. */
+export const PAYMENT_IS_SLOW =
+  'This is taking longer than usual. Please keep this page open. You will not be charged twice.';
 /** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 /** Read by joiners outside the United States before they save their details, and by all above the card form. */

@@ -1,7 +1,18 @@
 import type { Browser, Page } from '@playwright/test';
-import { call, orderingJoin } from './arrange.ts';
+import { NO_ANSWER, PAYMENT_IS_SLOW } from '../../packages/core/sentences.ts';
+import { call, hold, orderingJoin, route, unroute } from './arrange.ts';
 import { type Complaints, expect, expectAccessible, expectFits, test, theInduct } from './fixtures.ts';
-import { bankQuestion, button, cardForm, heading, typeBillingAddress, typeCard } from './steps.ts';
+import {
+  bankQuestion,
+  button,
+  buyNow,
+  cardForm,
+  heading,
+  paidIntent,
+  runClockUntil,
+  typeBillingAddress,
+  typeCard,
+} from './steps.ts';
 
 /** Makes an order and its link at Checkout, and opens the link in a browser of its own, as a payer does. */
 async function asked(
@@ -94,6 +105,52 @@ test('a payer sees that the order has changed, keeps what they typed, and pays t
   await expect(cardForm(payer).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
   await button(payer, 'Pay $90.00').click();
   await expect(heading(payer, 'Thank you')).toBeVisible();
+});
+
+test('a payer is told to check a connection that is gone, and that a slow one takes long @phone-only', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  const { payer } = await asked(page, { browser, complaints });
+  await fillIn(payer);
+  await payer.route(route('beginPayPage'), (request) => request.abort());
+  await button(payer, 'Pay $65.00').click();
+  await expect(payer.getByRole('main').getByRole('alert')).toHaveText(NO_ANSWER);
+  await unroute(payer, route('beginPayPage'));
+  const release = await hold(payer, 'beginPayPage');
+  await payer.clock.install();
+  await button(payer, 'Pay $65.00').click();
+  await runClockUntil(payer, () => payer.getByText(PAYMENT_IS_SLOW).isVisible());
+  await expectAccessible(payer);
+  release();
+  await expect(heading(payer, 'Thank you')).toBeVisible();
+});
+
+test('a payer whose card provider never answers is told that they have paid', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  const { payer } = await asked(page, { browser, complaints });
+  await fillIn(payer);
+  await payer.route('**/v1/payment_intents/*/confirm', (request) => request.fetch());
+  await button(payer, 'Pay $65.00').click();
+  await expect(heading(payer, 'Thank you')).toBeVisible();
+});
+
+test('a payer who comes second is told that their card was not charged', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  const { payer } = await asked(page, { browser, complaints });
+  await fillIn(payer);
+  await typeCard(page);
+  await buyNow(page);
+  await paidIntent(page);
+  await button(payer, 'Pay $65.00').click();
+  await expect(payer.getByText('Your card was not charged.')).toBeVisible();
 });
 
 test('Start Over ends the link, and an unknown one says what to do', async ({

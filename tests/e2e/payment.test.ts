@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { PAYMENT_IS_SLOW } from '../../packages/core/sentences.ts';
 import { hold, orderingJoin, refuse, route, selfNomination, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import {
@@ -9,6 +10,7 @@ import {
   giveWallet,
   openSheet,
   paidIntent,
+  runClockUntil,
   scrollBuyNowToEdge,
   total,
   typeCard,
@@ -35,6 +37,18 @@ test('authentication that fails charges nothing, and another card pays @phone-on
   await typeCard(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('a joiner is told that a payment takes long', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  const release = await hold(page, 'beginPayment');
+  await page.clock.install();
+  await buyNow(page);
+  await runClockUntil(page, () => page.getByText(PAYMENT_IS_SLOW).isVisible());
+  release();
+  await paidIntent(page);
 });
 
 /** Lets Stripe make the payment, and gives the browser no answer. */

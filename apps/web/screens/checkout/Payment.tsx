@@ -4,7 +4,12 @@ import { Link, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
-import { CARDS_ACCEPTED, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import {
+  CARDS_ACCEPTED,
+  GUARDIAN_CONSENT_REQUIRED,
+  NO_SESSION_FOR_MEMBERSHIP,
+  PAYMENT_IS_SLOW,
+} from '#core/sentences.ts';
 import { BILLING_COUNTRIES } from '#core/specified.ts';
 import { Alert, Note, scrollIntoView } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
@@ -12,6 +17,7 @@ import { Checkbox } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { Icon } from '#ui/icons.tsx';
 import { useForm } from '#ui/useForm.ts';
+import { useSlow } from '#ui/useSlow.ts';
 import { CardElements, onlyCardOptions } from '../../components/CardElements.tsx';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
@@ -123,6 +129,8 @@ function CardForm({
   const { membership, donations, storeProducts, totalDueTodayCents } = order;
   const lines = [...(membership ? [membership] : []), ...donations, ...storeProducts];
   const isByWallet = payment.form === 'wallet';
+  const isSlow = useSlow(payment.stage !== 'ready');
+  const slow = isSlow && <Note isAnswer>{PAYMENT_IS_SLOW}</Note>;
 
   return (
     <>
@@ -136,6 +144,7 @@ function CardForm({
           onPress={openSheet}
           paying={paying}
         >
+          {isByWallet && slow}
           {isByWallet && <Answer answer={payment.answer} onYes={() => send({ type: 'saidForAnother' })} />}
         </ExpressPay>
       )}
@@ -211,6 +220,7 @@ function CardForm({
               </Button>
             </>
           )}
+          {!isByWallet && slow}
           {!isByWallet && <Answer answer={payment.answer} onYes={() => buy(true)} />}
           <p className={styles.small}>
             <Icon name="leaf" size={16} />

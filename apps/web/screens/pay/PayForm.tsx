@@ -2,7 +2,7 @@ import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/
 import { useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import { payerFaults } from '#core/payLink.ts';
-import { CARDS_ACCEPTED } from '#core/sentences.ts';
+import { CARDS_ACCEPTED, PAYMENT_IS_SLOW } from '#core/sentences.ts';
 import { BILLING_COUNTRIES } from '#core/specified.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
@@ -10,7 +10,9 @@ import { Checkbox, TextField } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { Hint } from '#ui/Text.tsx';
 import { useForm } from '#ui/useForm.ts';
+import { useSlow } from '#ui/useSlow.ts';
 import { CardElements, cardOptions } from '../../components/CardElements.tsx';
+import { TryAgain } from '../../components/TryAgain.tsx';
 import type { PayOrder } from './loader.ts';
 import { type Ended, pay } from './pay.ts';
 import styles from './styles.module.css';
@@ -22,6 +24,9 @@ interface Props {
   /** How the last try ended. */
   ended: Ended | null;
   onEnd: (ended: Ended | null) => Promise<void>;
+  /** Asks again how the last try ended. */
+  onAskAgain: () => void;
+  isAsking: boolean;
 }
 
 /** The form with which somebody else pays. Their intent is made when the button is pressed. */
@@ -39,12 +44,15 @@ function Fields({
   guardianConsent,
   ended,
   onEnd,
+  onAskAgain,
+  isAsking,
   onLoadError,
 }: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const stripe = useStripe();
   const elements = useElements();
   const [ready, setReady] = useState({ address: false, card: false });
   const [busy, setBusy] = useState(false);
+  const isSlow = useSlow(busy);
   const isWorking = useRef(false);
   const form = useForm({ email: '', hasGuardianConsent: false }, (typed) => {
     // The card form checks the name.
@@ -120,7 +128,11 @@ function Fields({
           {`Pay ${displayPrice(order.total)}`}
         </Button>
         {ended?.is === 'changed' && <Note isAnswer>{ended.message}</Note>}
-        {ended?.is === 'failed' && <Alert isAnswer>{ended.message}</Alert>}
+        {(ended?.is === 'failed' || ended?.is === 'unknown') && <Alert isAnswer>{ended.message}</Alert>}
+        {ended?.is === 'unknown' && (
+          <TryAgain variant="second" retryMs={0} onTry={onAskAgain} busy={isAsking} />
+        )}
+        {isSlow && <Note isAnswer>{PAYMENT_IS_SLOW}</Note>}
         <Hint>
           Your card is charged once, and is not kept. Payments by Stripe:{' '}
           <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}

@@ -1,7 +1,9 @@
 import type { Stripe, StripeElements } from '@stripe/stripe-js';
-import { ApiError, messageOf } from '#client/failures.ts';
+import { ApiError, messageOf, Unsent } from '#client/failures.ts';
+import { within } from '#client/within.ts';
 import type { Answered, Body } from '#contract/schemas.ts';
-import { BANK_DECIDES, fallback, OUTCOME_UNKNOWN } from '#core/sentences.ts';
+import { PAYER_OUTCOME_UNKNOWN } from '#core/payLink.ts';
+import { BANK_DECIDES, fallback, NO_ANSWER } from '#core/sentences.ts';
 import { poll } from '#ui/poll.ts';
 import { call } from '../../lib/api.ts';
 import { payReturn, payTry } from '../../lib/session.ts';
@@ -10,13 +12,14 @@ import { payReturn, payTry } from '../../lib/session.ts';
  * How a try to pay ended.
  * - `paid`: it succeeded, with its receipt.
  * - `refunded`: somebody else had paid before, and all of it goes back.
- * - `failed`: nothing was charged, or it is not known yet. `errors` are those of what was typed, by field.
+ * - `failed`: nothing was charged. `errors` are those of what was typed, by field.
+ * - `unknown`: it is not known yet, and can be asked again.
  * - `changed`: the order has to be loaded and looked at again.
  */
 export type Ended =
   | { is: 'paid'; receipt: NonNullable<Answered<'reportPayPage'>['receipt']> }
   | { is: 'refunded' }
-  | { is: 'failed' | 'changed'; message: string; errors?: Record<string, string> };
+  | { is: 'failed' | 'unknown' | 'changed'; message: string; errors?: Record<string, string> };
 
 /** What is typed, and the order on the screen. */
 export interface Wanted {
@@ -28,40 +31,72 @@ export interface Wanted {
 
 /** The delays (ms) between polls while the bank decides: half a minute. */
 const POLL_DELAYS_MS = [1000, 2000, 4000, 8000, 15_000];
+/** After this time (ms) an answer is taken for lost, and asked for again. */
+const ANSWER_MS = 15_000;
+/** After this time (ms) no poll is begun. */
+const MOST_MS = 40_000;
 
-/** Pays the order with the card in the form. The payer's name is that of the billing address. */
+/** How often (ms) the page asks whether the order is paid, while the card provider has not answered. */
+const PAID_EVERY_MS = 5000;
+
+/**
+ * Pays the order with the card in the form. The payer's name is that of the billing address. If it is not known how the last try
+ * ended, asks for that first.
+ */
 export async function pay(
   { token, ...wanted }: Wanted,
   { stripe, elements }: { stripe: Stripe; elements: StripeElements },
 ): Promise<Ended> {
+  const ending = new AbortController();
   try {
+    const unsettled = payReturn.recall();
+    const before = unsettled && (await settle(unsettled, null));
+    if (before && before.is !== 'failed') return before;
     const { error: fault } = await elements.submit();
     if (fault) return failed(fault.message);
     const address = await elements.getElement('address')!.getValue();
     const last = payTry.recall();
-    const before = last?.token === token ? last.clientSecret : '';
-    const body = { ...wanted, name: address.value.name, clientSecret: before };
+    const lastSecret = last?.token === token ? last.clientSecret : '';
+    const body = { ...wanted, name: address.value.name, clientSecret: lastSecret };
     const { clientSecret } = await call('beginPayPage', { params: { token }, body, quiet: true });
     payTry.keep({ token, clientSecret });
-    const { error } = await stripe.confirmPayment({
+    const confirmed = stripe.confirmPayment({
       elements,
       clientSecret,
       redirect: 'if_required',
       confirmParams: { return_url: window.location.origin + window.location.pathname },
     });
+    const { error } = await Promise.race([confirmed, isPaid(token, ending.signal)]);
     const paymentIntent = clientSecret.split('_secret_')[0]!;
     const returned = { paymentIntent, paymentIntentClientSecret: clientSecret, redirectStatus: '' };
     payReturn.keep(returned);
     return await settle(returned, error ? (error.message ?? fallback.payment) : null);
   } catch (error) {
     const { status, errors } = error instanceof ApiError ? error : ({} as Partial<ApiError>);
-    const message = messageOf(error, fallback.payment);
+    const message = messageOf(error, error instanceof Unsent ? NO_ANSWER : fallback.payment);
     return {
       is: status === 409 || status === 404 ? 'changed' : 'failed',
       message,
       ...(errors && { errors }),
     };
+  } finally {
+    ending.abort();
   }
+}
+
+/**
+ * Resolves once the order of a pay link is paid: the card provider's answer may be lost. Never resolves otherwise, or after `signal` is
+ * aborted.
+ */
+function isPaid(token: string, signal: AbortSignal): Promise<{ error?: undefined }> {
+  const ask = () => call('getPayPage', { params: { token }, quiet: true, signal }).catch(() => null);
+  const asking = poll(
+    async (tries) => tries > 0 && (await ask())?.status === 'paid',
+    (isOver) => isOver,
+    () => PAID_EVERY_MS,
+    { signal, page: document },
+  );
+  return new Promise((done) => void asking.then((isOver) => isOver && done({})));
 }
 
 const failed = (message: string = fallback.payment): Ended => ({ is: 'failed', message });
@@ -75,14 +110,16 @@ export async function settle(
   refusal: string | null,
 ): Promise<Ended> {
   const body = { paymentIntent, paymentIntentClientSecret };
+  const ask = (signal: AbortSignal) => call('reportPayPage', { body, quiet: true, signal });
+  const last = Date.now() + MOST_MS;
   const answer = await poll(
-    () => call('reportPayPage', { body, quiet: true }).catch(() => null),
+    () => within(ask, undefined, ANSWER_MS).catch(() => null),
     (now) => now !== null && now.status !== 'processing',
-    (tries) => POLL_DELAYS_MS[tries],
+    (tries) => (Date.now() < last ? POLL_DELAYS_MS[tries] : undefined),
     { page: document },
   );
-  if (!answer) return failed(OUTCOME_UNKNOWN);
-  if (answer.status === 'processing') return failed(BANK_DECIDES);
+  if (!answer) return { is: 'unknown', message: PAYER_OUTCOME_UNKNOWN };
+  if (answer.status === 'processing') return { is: 'unknown', message: BANK_DECIDES };
   payReturn.drop();
   if (answer.status === 'refunded' || answer.status === 'succeeded') payTry.drop();
   if (answer.status === 'refunded') return { is: 'refunded' };

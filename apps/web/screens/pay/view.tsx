@@ -3,7 +3,7 @@ import { useLoaderData, useParams, useRevalidator } from 'react-router';
 import { ALREADY_PAID } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import { screenTitles } from '#core/navigation.ts';
-import { NOT_PAYABLE } from '#core/payLink.ts';
+import { NOT_PAYABLE, PAID_MEANWHILE } from '#core/payLink.ts';
 import { Note } from '#ui/Alert.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
 import { Sentence } from '#ui/Sentence.tsx';
@@ -57,7 +57,9 @@ function Open({
       </PageHeading>
       {!order ? (
         <Stack>
-          <Note>{page.status === 'paid' ? ALREADY_PAID : NOT_PAYABLE}</Note>
+          <Note>
+            {page.status !== 'paid' ? NOT_PAYABLE : ended?.is === 'changed' ? PAID_MEANWHILE : ALREADY_PAID}
+          </Note>
           {page.status !== 'paid' && (
             <TryAgain retryMs={0} onTry={() => void revalidate()} busy={state !== 'idle'} />
           )}
@@ -89,6 +91,8 @@ function Open({
               onEnd(end);
               if (end?.is === 'changed') await revalidate();
             }}
+            onAskAgain={() => void revalidate().then(() => onEnd(null))}
+            isAsking={state !== 'idle'}
           />
         </>
       )}
