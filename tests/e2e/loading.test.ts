@@ -201,7 +201,10 @@ test('the card form of a payment that is over leads on, instead of staying blank
   await expect(page).toHaveURL(/\/registration\/upgrade/);
 });
 
-test('a picture of a product that does not load is left out, and one that loads is shown', async ({
+/** A picture that is three times as high as wide. */
+const PORTRAIT = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="100" height="300"/>')}`;
+
+test('a picture of a product fills its square, and a drawn one takes the place of one that is lost', async ({
   page,
   complaints,
 }) => {
@@ -210,13 +213,15 @@ test('a picture of a product that does not load is left out, and one that loads 
   await page.route('**/lost.png', (request) => request.fulfill({ status: 404 }));
   await alter(page, 'getCheckoutDetails', ({ recommendedProducts: [pin, stole] }) => {
     pin.icon = '/lost.png';
-    stole.icon = '/apple-touch-icon.png';
+    stole.icon = PORTRAIT;
   });
   await page.goto('/registration/checkout');
-  const picture = (name: string) => page.getByRole('listitem').filter({ hasText: name }).locator('img');
-  await expect(picture('Honor Stole')).toHaveCount(1);
-  await expect(picture('Lapel Pin')).toHaveCount(0);
-  await expect(button(page, 'Add Lapel Pin')).toBeVisible();
+  const item = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  const picture = item('Honor Stole').locator('img');
+  await expect(picture).toBeVisible();
+  expect(await picture.boundingBox()).toEqual(await picture.locator('..').boundingBox());
+  await expect(item('Lapel Pin').locator('svg')).toBeVisible();
+  await expect(item('Lapel Pin').locator('img')).toHaveCount(0);
 });
 
 test('waiting has the size of what comes: skeletons for details, two cards and the upgrade, a loader for Checkout', async ({

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { Icon } from '#ui/icons.tsx';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
@@ -34,15 +35,20 @@ export function PurifiedHtml({ html, className }: { html: string; className?: st
 
 /**
  * A product's icon. `icon` is SVG text, the URL of an image, or empty (specification, section 3). Screen readers skip the icon,
- * since it is only decorative. An image that cannot be loaded is removed, since browsers would show a placeholder for it.
+ * since it is only decorative. A drawn one takes the place of an image that is missing or cannot be loaded.
  */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');
   const clean = usePurified(isSvg ? icon : '', 'svg');
+  const [failed, setFailed] = useState<string | null>(null);
   if (!isSvg) {
     return (
       <span className={className} aria-hidden="true">
-        {icon !== '' && <img src={icon} alt="" onError={({ currentTarget }) => currentTarget.remove()} />}
+        {icon === '' || icon === failed ? (
+          <Icon name="gift" />
+        ) : (
+          <img src={icon} alt="" decoding="async" onError={() => setFailed(icon)} />
+        )}
       </span>
     );
   }
