@@ -2,10 +2,10 @@ import { Icon } from '#ui/icons.tsx';
 import styles from './RefundNote.module.css';
 
 /** The note about refunds beside a price. Nothing is shown without its text. */
-export function RefundNote({ text, isCentred = false }: { text: string | undefined; isCentred?: boolean }) {
+export function RefundNote({ text }: { text: string | undefined }) {
   return (
     text && (
-      <p className={isCentred ? `${styles.refund} ${styles.centred}` : styles.refund}>
+      <p className={styles.refund}>
         <Icon name="shield" size={18} />
         {text}
       </p>

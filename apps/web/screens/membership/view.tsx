@@ -42,7 +42,7 @@ export function Component() {
         <Choice details={outcome.data} />
       ) : (
         <>
-          <PageHeading title="Membership" />
+          <PageHeading title="Membership" className={styles.heading} />
           <LoadFailed failure={outcome} isCentred />
         </>
       )}
@@ -101,9 +101,9 @@ function Choice({ details }: { details: Details }) {
       </ul>
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
       {error && <CentredFault key={error} message={error} isAnswer />}
-      <RefundNote text={refundNote} isCentred />
-      <RefundNote text={changeOfMind} isCentred />
-      {hardship && <RefundNote text={hardship} isCentred />}
+      <RefundNote text={refundNote} />
+      <RefundNote text={changeOfMind} />
+      <RefundNote text={hardship} />
       {eligibility && <EligibilityRules eligibility={eligibility} />}
     </>
   );
