@@ -12,7 +12,7 @@ test('a member sees what would come back, asks once more, and staff find the req
   await button(page, 'Ask for a refund').click();
   const section = page.getByRole('region', { name: 'Changed your mind?' });
   await expect(section.getByText('Refunded: Membership')).toBeVisible();
-  await expect(section.getByText(/This ends: Membership/)).toBeVisible();
+  await expect(section.getByText(/A refund ends your Membership/)).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   await button(page, 'Keep my membership').click();

@@ -290,7 +290,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   );
   assert.equal(
     await invitation(await startJoin(client, 'NOMINATED7')),
-    'You were invited to Collegiate Honor Society through Elm School. Nominated by Ms. Alvarez, counselor at Elm School. Collegiate Honor Society is independent, and not part of your school.',
+    'You were invited to Collegiate Honor Society through Elm School. Nominated by Ms. Alvarez, counselor at Elm School. Collegiate Honor Society is independent, and not part of any school.',
   );
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;

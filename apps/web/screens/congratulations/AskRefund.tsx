@@ -93,7 +93,7 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
             </p>
           )}
           <p className={styles.intro}>
-            {`${shown.ends.length > 0 ? `This ends: ${shown.ends.join(' and ')}. ` : ''}We will answer by email within ${shown.answerDays} days. Until then, nothing changes.`}
+            {`${shown.ends.length > 0 ? `A refund ends your ${shown.ends.join(' and ')}. ` : ''}We will answer by email within ${shown.answerDays} days. Until then, nothing changes.`}
           </p>
           {fault && <Alert isAnswer>{fault.message}</Alert>}
           <Button busy={busy !== null && 'Asking…'} onClick={() => void ask()}>

@@ -98,7 +98,7 @@ function Fields({
       </section>
       <section className={styles.block} aria-labelledby="billing">
         <h2 id="billing">Billing address</h2>
-        <p>{CARDS_ACCEPTED}</p>
+        <p className={styles.intro}>{CARDS_ACCEPTED}</p>
         <AddressElement
           options={{ mode: 'billing', allowedCountries: BILLING_COUNTRIES }}
           onLoadError={onLoadError}
@@ -113,7 +113,7 @@ function Fields({
           onReady={() => setReady((now) => ({ ...now, card: true }))}
         />
       </section>
-      <div className={styles.block}>
+      <div className={styles.pay}>
         {guardianConsent !== null && (
           <Checkbox
             id="hasGuardianConsent"

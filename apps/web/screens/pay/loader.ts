@@ -26,6 +26,6 @@ export async function loader({
   if (last && last.token !== token) payReturn.drop();
   const returned = takeReturn(request, payReturn);
   const ended = returned && (await settle(returned, null));
-  const page = await outcomeOf(call('getPayPage', { params: { token }, loading: true }), LINK_NOT_OPENED);
+  const page = await outcomeOf(call('getPayPage', { params: { token }, quiet: true }), LINK_NOT_OPENED);
   return { page, ended };
 }
