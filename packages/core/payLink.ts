@@ -16,13 +16,13 @@ export const PAID_ELSEWHERE =
 export const BEING_PAID =
   'Someone is paying for your membership right now. This page will continue when they are done.';
 
-/** Who pays by a pay link, as they typed it. */
 /** Said to a payer whose order was paid before they could. */
 export const PAID_MEANWHILE = 'Someone has just paid for this membership. Your card was not charged.';
 /** Said to a payer while it is not known whether their payment has succeeded. */
 export const PAYER_OUTCOME_UNKNOWN =
   'We do not know yet whether your payment went through. You will not be charged twice: try again in a minute to see the result.';
 
+/** Who pays by a pay link, as they typed it. */
 export interface Payer {
   name: string;
   email: string;

@@ -30,7 +30,7 @@ async function asked(
   complaints.watch(context);
   const payer = await context.newPage();
   await payer.goto(address);
-  await expect(heading(payer, 'Pay for Jordan’s membership')).toBeVisible();
+  await expect(heading(payer, "Pay for Jordan's membership")).toBeVisible();
   return { payer, uuid };
 }
 

@@ -53,7 +53,7 @@ function Open({
   return (
     <Card>
       <PageHeading title={screenTitles.pay}>
-        {firstName ? `Pay for ${firstName}’s membership` : 'Pay for a membership'}
+        {firstName ? `Pay for ${firstName}'s membership` : 'Pay for a membership'}
       </PageHeading>
       {!order ? (
         <Stack>
@@ -162,7 +162,7 @@ function Paid({
       </PageHeading>
       <Lead>
         {page?.firstName
-          ? `You have paid for ${page.firstName}’s membership. Their own page continues by itself.`
+          ? `You have paid for ${page.firstName}'s membership. Their own page continues by itself.`
           : 'You have paid for the membership. The student’s own page continues by itself.'}
       </Lead>
       <Lines {...receipt} />
