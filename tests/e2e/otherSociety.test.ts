@@ -26,29 +26,38 @@ const MISSING = 'Please confirm your age, or that your parent or guardian agrees
  * Runs the tests on the example of another society: only the setting SOCIETY_FILE differs. Its programme asks for guardian consent,
  * which the demo society's programmes do not.
  */
-const test = base.extend<object, { guild: string }>({
-  guild: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
-    async ({}, use) => {
-      const folder = mkdtempSync(join(tmpdir(), 'induct-guild-'));
-      const examples = resolve(import.meta.dirname, '../../society/examples');
-      copyFileSync(join(examples, 'icon.png'), join(folder, 'icon.png'));
-      const source = readFileSync(join(examples, 'meridian.yaml'), 'utf8');
-      const file = join(folder, 'society.yaml');
-      const asking = source.replace(/^( +)isTOLA: .*$/m, `$&\n$1guardianConsent: ${SENTENCE}`);
-      writeFileSync(file, asking);
-      const induct = await npmStartApart({ SOCIETY_FILE: file });
-      await use(induct.url);
-      await induct.end();
-      rmSync(folder, { recursive: true });
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
-  baseURL: async ({ guild }, use) => use(guild),
+const test = base.extend({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  baseURL: async ({}, use) => {
+    guild ??= startGuild();
+    await use((await guild).url);
+  },
 });
 
-// Each worker that runs a test of this file starts a server, so one worker runs all of them, in one project.
-test.describe.configure({ mode: 'default' });
+let guild: ReturnType<typeof startGuild> | undefined;
+test.afterAll(async () => (await guild)?.end());
+
+async function startGuild(): Promise<{ url: string; end: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-guild-'));
+  const examples = resolve(import.meta.dirname, '../../society/examples');
+  copyFileSync(join(examples, 'icon.png'), join(folder, 'icon.png'));
+  const source = readFileSync(join(examples, 'meridian.yaml'), 'utf8');
+  const file = join(folder, 'society.yaml');
+  const asking = source.replace(/^( +)isTOLA: .*$/m, `$&\n$1guardianConsent: ${SENTENCE}`);
+  writeFileSync(file, asking);
+  const { url, end } = await npmStartApart({ SOCIETY_FILE: file });
+  return {
+    url,
+    async end() {
+      await end();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+// Each worker that runs a test of this file starts a server, so one worker runs all of them. With a fixture of the worker instead,
+// Playwright would run them at the end, when the other workers have nothing left to do. The first waits for the server, too.
+test.describe.configure({ mode: 'default', timeout: 240_000 });
 
 const consent = (page: Page) => page.getByRole('checkbox', { name: SENTENCE, exact: true });
 
