@@ -1,4 +1,5 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
@@ -10,6 +11,8 @@ import { checkLint, checkTypes, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { parseTyped } from './parseTyped.ts';
+import { endLeftServer } from './postgres.ts';
+import { isRunning } from './processes.ts';
 import { explain, settingNames } from './settings.ts';
 import { groupsOf, startsPrograms } from './testGroups.ts';
 
@@ -35,6 +38,10 @@ const env = {
   ...cleanEnvironment(process.env),
   ...(values.long ? { TEST_LENGTH: 'long' } : {}),
 };
+/** The folder of Linux whose files are in memory. */
+const MEMORY = '/dev/shm';
+/** The least space for which clusters are placed in memory (bytes). They take some hundreds of megabytes. */
+const ENOUGH_MEMORY = 3 * 2 ** 30;
 /** Ends a test that hangs. On a busy machine a test takes many times as long as on a quiet one. */
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 
@@ -143,7 +150,8 @@ async function runNodeTests(): Promise<Counts> {
       .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };
-  const empty = join(scratch, 'empty');
+  const clusters = await clustersFolder();
+  const empty = join(clusters, 'empty');
   const first = await startTestPostgres(empty);
   // Leaves the template in the cluster, so that no copy of the cluster has to be migrated.
   await (await testDatabase(first.url)).drop();
@@ -151,8 +159,8 @@ async function runNodeTests(): Promise<Counts> {
   // If root runs this, `postgres` may be a symbolic link to a folder of another account. Such a folder is not copied.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
-  placeCluster(join(scratch, 'database'), files);
-  const postgres = await startTestPostgres(join(scratch, 'database'));
+  placeCluster(join(clusters, 'database'), files);
+  const postgres = await startTestPostgres(join(clusters, 'database'));
   const stop = () => void postgres.stop().finally(() => process.exit(130));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
@@ -178,6 +186,24 @@ async function runNodeTests(): Promise<Counts> {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await postgres.stop();
   }
+}
+
+/**
+ * Makes the folder of the test clusters, which is removed when this process ends: in memory, if the machine has enough, since each
+ * test server copies a database of hundreds of files. Removes what a killed run has left there.
+ */
+async function clustersFolder(): Promise<string> {
+  const space = await statfs(MEMORY).catch(() => undefined);
+  if (!space || space.bavail * space.bsize < ENOUGH_MEMORY) return scratch;
+  const name = `induct-tests-${process.getuid?.()}-of-`;
+  for (const left of globSync(`${name}*`, { cwd: MEMORY })) {
+    if (isRunning(Number(/-of-(\d+)-/.exec(left)?.[1]))) continue;
+    for (const cluster of ['empty', 'database']) await endLeftServer(join(MEMORY, left, cluster, 'postgres'));
+    rmSync(join(MEMORY, left), { recursive: true, force: true });
+  }
+  const folder = mkdtempSync(join(MEMORY, `${name}${process.pid}-`));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */

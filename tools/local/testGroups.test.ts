@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { groupsOf } from './testGroups.ts';
 
-test('up to 16 test files of a part of the project share a process, and neighbours are spread over all', () => {
-  const links = Array.from({ length: 17 }, (_, number) => `apps/server/joining/links/${number}.test.ts`);
+test('up to 22 test files of a part of the project share a process, and neighbours are spread over all', () => {
+  const links = Array.from({ length: 23 }, (_, number) => `apps/server/joining/links/${number}.test.ts`);
   const money = 'packages/core/money.test.ts';
   const [even, odd] = [0, 1].map((rest) => links.filter((_, number) => number % 2 === rest));
   assert.deepEqual(groupsOf([...links, money]), [even, odd, [money]]);

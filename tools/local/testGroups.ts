@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
 /** How many test files share a process at most. The process runs their tests one after another. */
-const MOST_TOGETHER = 16;
+const MOST_TOGETHER = 22;
 /** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
 const apart = ['apps/server', 'apps/server/running'];
 
