@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callWords } from '#core/staff.ts';
-import { deskCalls } from './deskCalls.ts';
+import { type DeskCallName, deskCalls, isRecorded } from './deskCalls.ts';
 
 test('what staff did is said in the words of the pages, not in those of the calls', () => {
-  const said = Object.entries(deskCalls)
-    .filter(([, { method, ...more }]) => 'file' in more || (method === 'POST' && !('query' in more)))
-    .map(([name]) => callWords(name));
+  const said = (Object.keys(deskCalls) as DeskCallName[]).filter(isRecorded).map(callWords);
   assert.deepEqual(
     said.filter(
       (words) =>

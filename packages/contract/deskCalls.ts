@@ -122,6 +122,11 @@ export const deskCalls = {
 >;
 
 export type DeskCallName = keyof typeof deskCalls;
+/** Whether a call is recorded as what staff did: it changes something, or takes a file. */
+export function isRecorded(name: DeskCallName): boolean {
+  const call = deskCalls[name];
+  return 'file' in call || (call.method === 'POST' && !('query' in call));
+}
 /** The calls that are answered with a file. */
 export type DeskFileName = {
   [Name in DeskCallName]: (typeof deskCalls)[Name] extends { file: true } ? Name : never;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodType } from 'zod';
-import { type DeskCallName, deskCalls } from '#contract/deskCalls.ts';
+import { type DeskCallName, deskCalls, isRecorded } from '#contract/deskCalls.ts';
 import {
   type DeskBody,
   type DeskData,
@@ -63,7 +63,6 @@ export function serveDesk<Name extends DeskCallName>(
 ): void {
   const { method, path, role } = deskCalls[name];
   const isFile = 'file' in deskCalls[name];
-  const isAction = isFile || (method === 'POST' && !('query' in deskCalls[name]));
   const shape = deskSchemas[name] as {
     params?: ZodType;
     query?: ZodType;
@@ -95,7 +94,7 @@ export function serveDesk<Name extends DeskCallName>(
     handler: async (request, reply) => {
       const { staff, params, query, body } = request;
       const context = { staff, params, query, body, request, reply } as DeskContext<Name>;
-      const isRecorded = isAction && (body as { trial?: boolean } | undefined)?.trial !== true;
+      const isNoted = isRecorded(name) && (body as { trial?: boolean } | undefined)?.trial !== true;
       const note = async (outcome: 'done' | 'refused' | 'failed', answer: Answered<Name> | null = null) =>
         noteEvent(deps, {
           staff: request.staff,
@@ -105,11 +104,11 @@ export function serveDesk<Name extends DeskCallName>(
         });
       try {
         const data = await handler(context);
-        if (isRecorded) await note('done', data);
+        if (isNoted) await note('done', data);
         if (isFile) return sendFile(reply, data as DeskFile);
         return { success: true, status: 'success', data: withoutControls(data) };
       } catch (error) {
-        if (isRecorded) await note(error instanceof Refusal ? 'refused' : 'failed');
+        if (isNoted) await note(error instanceof Refusal ? 'refused' : 'failed');
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 import { Form, Link } from 'react-router';
 import { addressOf } from '#client/deskClient.ts';
-import { deskCalls } from '#contract/deskCalls.ts';
+import { type DeskCallName, deskCalls, isRecorded } from '#contract/deskCalls.ts';
 import { callWords } from '#core/staff.ts';
 import { Button, buttonClass } from '#ui/Button.tsx';
 import { TextField } from '#ui/Field.tsx';
@@ -16,10 +16,10 @@ import styles from './Staff.module.css';
 
 const tones = { done: 'plain', refused: 'bad', failed: 'bad' } as const;
 
-/** The calls that are recorded, by what they are called: those that change something, and files that are taken. */
-const actions = Object.entries(deskCalls)
-  .filter(([, { method, ...more }]) => 'file' in more || (method === 'POST' && !('query' in more)))
-  .map(([name]) => ({ value: name, label: callWords(name) }))
+/** The calls that are recorded, by what they are called. */
+const actions = (Object.keys(deskCalls) as DeskCallName[])
+  .filter(isRecorded)
+  .map((name) => ({ value: name, label: callWords(name) }))
   .sort((one, other) => one.label.localeCompare(other.label));
 
 /** What staff did, the latest first, with filters that the address has. */
