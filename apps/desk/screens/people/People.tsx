@@ -97,19 +97,22 @@ function AtHubspot({ text }: { text: string }) {
     useCallback((signal: AbortSignal) => findAtHubspot(text, signal), [text]),
   );
   if (error) return <PartFailed error={error} isTrying={false} onTry={tryAgain} />;
-  if (!data) return <Nobody words={ASKING} />;
-  if (data.rows.length > 0) return <Results found={{ ...data, asked: { text, queue: null } }} />;
+  if (data && data.rows.length > 0) return <Results found={{ ...data, asked: { text, queue: null } }} />;
   return (
     <Stack>
-      <Nobody />
-      <Hint>{HOW}</Hint>
-      <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
-      {data.atHubspot && <Hint>{data.atHubspot === 'unknown' ? ASKED : SILENT}</Hint>}
+      <Nobody words={data ? undefined : ASKING} />
+      {data && (
+        <>
+          <Hint>{HOW}</Hint>
+          <Link to={`/invitations?${new URLSearchParams({ code: text })}`}>Explain this code</Link>
+          {data.atHubspot && <Hint>{data.atHubspot === 'unknown' ? ASKED : SILENT}</Hint>}
+        </>
+      )}
     </Stack>
   );
 }
 
-function Nobody({ words = 'Nobody found.' }: { words?: string }) {
+function Nobody({ words = 'Nobody found.' }: { words?: string | undefined }) {
   return (
     <p className={styles.none} role="status">
       {words}
