@@ -8,6 +8,10 @@ import type { TestServer } from './testServer.ts';
 export const joinRow = ({ deps }: TestServer, uuid: string) =>
   deps.database.selectFrom('join_session').selectAll().where('uuid', '=', uuid).executeTakeFirstOrThrow();
 
+/** Returns when a join was erased, as a list: it is empty if the row is gone. */
+export const erasedRows = ({ deps }: TestServer, uuid: string) =>
+  deps.database.selectFrom('join_session').select('erased_at').where('uuid', '=', uuid).execute();
+
 /** Returns the row of a payment. */
 export const paymentRow = ({ deps }: TestServer, intentId: string) =>
   deps.database.selectFrom('payment').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver, editAtHubspot, newContact } from '../../../../tests/harness/deliver.ts';
 import { control } from '../../../../tests/harness/providers.ts';
-import { toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
+import { erasedRows, toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -29,12 +29,6 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
 const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, 'person erase', args);
-const joinsLike = async (uuid: string) =>
-  (
-    await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(
-      deps.database,
-    )
-  ).rows;
 
 test('an erased join that was not paid is gone as a row, and its intent can be paid no more', async (t) => {
   const client = server.client();
@@ -42,7 +36,7 @@ test('an erased join that was not paid is gone as a row, and its intent can be p
   const uuid = await orderingJoin(client, undefined, { personalEmail: email });
   const intent = await openIntent(client, uuid);
   assert.equal((await erase(t, email, '--yes')).code, 0);
-  assert.deepEqual(await joinsLike(uuid), []);
+  assert.deepEqual(await erasedRows(server, uuid), []);
   assert.equal((await deps.payments.retrieveIntent(intent.id)).status, 'canceled');
   const unknown = await client.call('getCheckoutDetails', { params: { uuid } });
   assert.equal(unknown.status, 404);
@@ -58,7 +52,7 @@ test('nothing is erased of a person while money is under way, and all once it is
   const refusedWith = async (sentence: string) => {
     const { code, out } = await erase(t, email, '--yes');
     assert.deepEqual([code, out], [1, `Join ${uuid} is not erased: ${sentence}.\n`]);
-    assert.equal((await joinsLike(other)).length, 1, 'nor any other join of theirs');
+    assert.equal((await erasedRows(server, other)).length, 1, 'nor any other join of theirs');
   };
   await refusedWith('it is being paid at this moment');
   await sql`update join_session set state = 'ordering', paying_since = null where uuid = ${uuid}`.execute(
@@ -127,7 +121,7 @@ test('money stays without its person, though it bought nothing, went back, or wa
     );
     const { code, out } = await erase(t, email, '--yes');
     assert.equal(code, 0, out);
-    assert.ok((await joinsLike(uuid))[0]!.erased_at);
+    assert.ok((await erasedRows(server, uuid))[0]!.erased_at);
     stayed.push(await money());
   }
   assert.deepEqual(stayed, [['payment'], ['payment', 'refund'], ['payment', 'membership']]);
@@ -170,7 +164,7 @@ test('a join that a person began by a code of theirs is theirs, whatever email w
     deps.database,
   );
   assert.equal((await erase(t, 'by.code@example.com', '--yes')).code, 0);
-  assert.deepEqual(await joinsLike(uuid), []);
+  assert.deepEqual(await erasedRows(server, uuid), []);
 });
 
 test('a contact of another email stays when a join names it, and is told', async (t) => {
@@ -178,7 +172,7 @@ test('a contact of another email stays when a join names it, and is told', async
   const uuid = await orderingJoin(server.client(), 'HONOR101', { personalEmail: email });
   const { out } = await erase(t, email, '--yes');
   assert.match(out, /stays: contact 101, which a join names/);
-  assert.deepEqual(await joinsLike(uuid), []);
+  assert.deepEqual(await erasedRows(server, uuid), []);
   const { rows } = await sql<{ email: string }>`select email from person where contact_id = '101'`.execute(
     deps.database,
   );
@@ -208,7 +202,7 @@ test('a contact that HubSpot knows by the email is theirs, though the mirror has
   assert.match(out, /^contact 104, at HubSpot too$/m);
   assert.doesNotMatch(out, /Stays: contact 104/);
   assert.equal(await server.hubspot.getContact('104', 5_000), null);
-  assert.ok((await joinsLike(uuid))[0]!.erased_at);
+  assert.ok((await erasedRows(server, uuid))[0]!.erased_at);
 });
 
 test('when HubSpot does not let us, nothing is erased and a sentence says what to do', async (t) => {
@@ -225,7 +219,7 @@ test('when HubSpot does not let us, nothing is erased and a sentence says what t
   assert.equal(code, 1);
   assert.ok(await server.hubspot.getContact(id, 5_000));
   assert.match(out, /HubSpot does not let this token delete .* Nothing was erased here/);
-  assert.equal((await joinsLike(uuid)).length, 1);
+  assert.equal((await erasedRows(server, uuid)).length, 1);
 });
 
 /** Makes a paid join whose contact in HubSpot has an accepted transcript attached. */

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { newContact } from '../../../../tests/harness/deliver.ts';
-import { writeNotice } from '../../../../tests/harness/rows.ts';
+import { erasedRows, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
@@ -21,12 +21,6 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
 const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, 'person erase', args);
-const joinsLike = async (uuid: string) =>
-  (
-    await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(
-      deps.database,
-    )
-  ).rows;
 
 test('what a restored database has again is erased again by the journal, which names nobody', async (t) => {
   const client = server.client();
@@ -62,7 +56,7 @@ test('what a restored database has again is erased again by the journal, which n
     [0, true],
     out,
   );
-  assert.ok((await joinsLike(uuid))[0]!.erased_at);
+  assert.ok((await erasedRows(server, uuid))[0]!.erased_at);
   const { rows } = await sql<{
     details: object | null;
   }>`select details from join_session where uuid = ${uuid}`.execute(deps.database);
@@ -181,7 +175,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   const { code, out } = await erase(t, '--again', journal);
   assert.deepEqual([code, out], [0, '1 erasures in the journal, 1 made again, 0 refused.\n']);
   assert.deepEqual([await documents(), await contact()], [['new.pdf'], email]);
-  assert.equal((await joinsLike(uuid))[0]!.erased_at, null);
+  assert.equal((await erasedRows(server, uuid))[0]!.erased_at, null);
   const { rows } = await sql`select from invitation where code = 'ANEW2026'`.execute(deps.database);
   assert.equal(rows.length, 1);
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
