@@ -1,7 +1,7 @@
-import type { Browser, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { NO_ANSWER, PAYMENT_IS_SLOW } from '../../packages/core/sentences.ts';
 import { call, hold, orderingJoin, route, unroute } from './arrange.ts';
-import { type Complaints, expect, expectAccessible, expectFits, test, theInduct } from './fixtures.ts';
+import { test as base, expect, expectAccessible, expectFits, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
   button,
@@ -14,25 +14,31 @@ import {
   typeCard,
 } from './steps.ts';
 
-/** Makes an order and its link at Checkout, and opens the link in a browser of its own, as a payer does. */
-async function asked(
-  page: Page,
-  { browser, complaints }: { browser: Browser; complaints: Complaints },
-): Promise<{ payer: Page; uuid: string }> {
-  complaints.expectFailedRequests();
-  const uuid = await orderingJoin(page);
-  await page.goto('/registration/checkout');
-  await button(page, 'Ask someone else to pay').click();
-  const link = page.getByRole('link', { name: /\/pay\// });
-  const address = (await link.getAttribute('href'))!;
-  expect(address).toMatch(new RegExp(`^${theInduct().server.url}/pay/[\\w-]{22}$`));
-  const context = await browser.newContext({ viewport: page.viewportSize() });
-  complaints.watch(context);
-  const payer = await context.newPage();
-  await payer.goto(address);
-  await expect(heading(payer, "Pay for Jordan's membership")).toBeVisible();
-  return { payer, uuid };
+interface Fixtures {
+  /** The join, which is at Checkout in `page`. */
+  uuid: string;
+  /** Where its link is open, in a browser of its own. */
+  payer: Page;
 }
+
+const test = base.extend<Fixtures>({
+  uuid: async ({ page }, use) => use(await orderingJoin(page)),
+  payer: async ({ page, uuid: _, browser, complaints }, use) => {
+    complaints.expectFailedRequests();
+    await page.goto('/registration/checkout');
+    await button(page, 'Ask someone else to pay').click();
+    const link = page.getByRole('link', { name: /\/pay\// });
+    const address = (await link.getAttribute('href'))!;
+    expect(address).toMatch(new RegExp(`^${theInduct().server.url}/pay/[\\w-]{22}$`));
+    const context = await browser.newContext({ viewport: page.viewportSize() });
+    complaints.watch(context);
+    const payer = await context.newPage();
+    await payer.goto(address);
+    await expect(heading(payer, "Pay for Jordan's membership")).toBeVisible();
+    await use(payer);
+    await context.close();
+  },
+});
 
 async function fillIn(payer: Page, card?: string): Promise<void> {
   await payer.getByLabel('Your email').fill('alex.rivera@example.com');
@@ -42,10 +48,8 @@ async function fillIn(payer: Page, card?: string): Promise<void> {
 
 test('somebody else pays after a declined card, and the joiner’s page goes on by itself @phone-only', async ({
   page,
-  browser,
-  complaints,
+  payer,
 }) => {
-  const { payer } = await asked(page, { browser, complaints });
   await expect(payer.getByText('Jordan R. asks you to pay')).toBeVisible();
   await expectAccessible(payer);
   await expectFits(payer);
@@ -74,10 +78,9 @@ test('somebody else pays after a declined card, and the joiner’s page goes on 
 
 test('a bank that asks the payer is answered on their page, while the joiner is told that somebody pays', async ({
   page,
-  browser,
-  complaints,
+  payer,
+  uuid,
 }) => {
-  const { payer, uuid } = await asked(page, { browser, complaints });
   await fillIn(payer, '4000002500003155');
   await button(payer, 'Pay $65.00').click();
   const complete = bankQuestion(payer).getByRole('button', { name: 'Complete authentication' });
@@ -93,10 +96,8 @@ test('a bank that asks the payer is answered on their page, while the joiner is 
 
 test('a payer sees that the order has changed, keeps what they typed, and pays the new total', async ({
   page,
-  browser,
-  complaints,
+  payer,
 }) => {
-  const { payer } = await asked(page, { browser, complaints });
   await fillIn(payer);
   await button(page, 'Donate $25').click();
   await expect(button(page, 'Remove Donation to scholarships $25.00')).toBeVisible();
@@ -108,11 +109,8 @@ test('a payer sees that the order has changed, keeps what they typed, and pays t
 });
 
 test('a payer is told to check a connection that is gone, and that a slow one takes long @phone-only', async ({
-  page,
-  browser,
-  complaints,
+  payer,
 }) => {
-  const { payer } = await asked(page, { browser, complaints });
   await fillIn(payer);
   await payer.route(route('beginPayPage'), (request) => request.abort());
   await button(payer, 'Pay $65.00').click();
@@ -127,24 +125,14 @@ test('a payer is told to check a connection that is gone, and that a slow one ta
   await expect(heading(payer, 'Thank you')).toBeVisible();
 });
 
-test('a payer whose card provider never answers is told that they have paid', async ({
-  page,
-  browser,
-  complaints,
-}) => {
-  const { payer } = await asked(page, { browser, complaints });
+test('a payer whose card provider never answers is told that they have paid', async ({ payer }) => {
   await fillIn(payer);
   await payer.route('**/v1/payment_intents/*/confirm', (request) => request.fetch());
   await button(payer, 'Pay $65.00').click();
   await expect(heading(payer, 'Thank you')).toBeVisible();
 });
 
-test('a payer who comes second is told that their card was not charged', async ({
-  page,
-  browser,
-  complaints,
-}) => {
-  const { payer } = await asked(page, { browser, complaints });
+test('a payer who comes second is told that their card was not charged', async ({ page, payer }) => {
   await fillIn(payer);
   await typeCard(page);
   await buyNow(page);
@@ -153,12 +141,7 @@ test('a payer who comes second is told that their card was not charged', async (
   await expect(payer.getByText('Your card was not charged.')).toBeVisible();
 });
 
-test('Start Over ends the link, and an unknown one says what to do', async ({
-  page,
-  browser,
-  complaints,
-}) => {
-  const { payer } = await asked(page, { browser, complaints });
+test('Start Over ends the link, and an unknown one says what to do', async ({ page, payer }) => {
   const ended = page.waitForResponse(/end-pay-link/);
   await button(page, 'Start Over').click();
   await ended;
