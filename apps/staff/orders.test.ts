@@ -232,6 +232,8 @@ test('who ships while somebody else does waits, and learns that it was sent', as
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
+    // Locks the join first, as the server does. Upgrading the lock of an insert could deadlock with the server's background work.
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const first = await trx
       .insertInto('shipment')
       .values({
@@ -246,7 +248,6 @@ test('who ships while somebody else does waits, and learns that it was sent', as
       .returning('id')
       .execute();
     assert.equal(first.length, 1);
-    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(as('B'), uuid, { items: null, note: null });
     await waiting(trx, 1);
     // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
