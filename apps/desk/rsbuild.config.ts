@@ -23,6 +23,10 @@ export default defineConfig({
     legalComments: 'none',
     sourceMap: { js: false },
   },
+  tools: {
+    // The frame has no network, but may load scripts: the decoders of its pictures are bytes in scripts.
+    rspack: { module: { rules: [{ test: /\.wasm$/, type: 'asset/bytes' }] } },
+  },
   splitChunks: {
     preset: 'none',
     chunks: 'async',

@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, expect, type Page } from '@playwright/test';
-import { docx, encryptedPdf, jpeg, pdf } from '../harness/documents.ts';
+import { docx, encryptedPdf, jpeg, pdf, scanned, scannedPdf } from '../harness/documents.ts';
 import { paidJoin } from './arrange.ts';
 import { enterDesk, judgingPage, type Planted, payLongAgo, plantDocument, signIn, test } from './desk.ts';
 import { type Complaints, expectAccessible, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
 const NOT_SHOWN = 'This document cannot be shown.';
+const NOT_WHOLE = 'Some pictures of this page cannot be shown.';
 
 /** Makes a paid join, in a browser of its joiner. */
 async function memberOf(browser: Browser): Promise<string> {
@@ -220,6 +221,33 @@ test('a hostile document is shown or not, and in no case does anything, nor coul
   await page.waitForLoadState('networkidle');
   expect(troubles().filter((trouble) => !trouble.startsWith('a request'))).toEqual([]);
   end();
+});
+
+test('scans are shown in each coding that scanners use, and one that cannot be decoded is told', async ({
+  page,
+  browser,
+}) => {
+  const uuid = await memberOf(browser);
+  const judging = await judgingPage(uuid);
+  await enterDesk(page, 'Ulf Scans');
+  const show = async (bytes: Buffer) => {
+    const id = await plantDocument(uuid, { name: 'scan.pdf', mediaType: 'application/pdf', bytes });
+    await page.goto(`${judging}?document=${id}`);
+    await expect(page.getByText('Page 1 of 1')).toBeVisible();
+  };
+  await show(scannedPdf());
+  const frame = page.frames().find((each) => new URL(each.url()).pathname === '/viewer')!;
+  const colours = await frame.evaluate(() => {
+    const { width, height } = document.querySelector('canvas')!;
+    const context = document.querySelector('canvas')!.getContext('2d')!;
+    // In the middle of each picture.
+    const across = [50, 150, 250].map((x) => (x * width) / 300);
+    return across.map((x) => [...context.getImageData(x, (height * 100) / 150, 1, 1).data].join(' '));
+  });
+  expect(colours).toEqual(scanned.map(() => '0 0 0 255'));
+  await expect(page.getByText(NOT_WHOLE)).toBeHidden();
+  await show(scannedPdf({ broken: 'jpeg2000' }));
+  await expect(page.getByText(NOT_WHOLE)).toBeVisible();
 });
 
 test('the bytes of a document are never a page, not even at their own address', async ({ page, browser }) => {

@@ -4,7 +4,7 @@ import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 /** Makes small, valid documents of every accepted type, and hostile ones. */
 
 /**
- * Makes a PDF of one page with a line of text. A comment fills it up to `size` bytes. `trailer` is added to the trailer
+ * Makes a PDF of one page, by default with a line of text. A comment fills it up to `size` bytes. `trailer` is added to the trailer
  * dictionary, `catalog` and `page` to those. `more` are further objects, which get the numbers from 6 on.
  */
 export function pdf({
@@ -12,19 +12,22 @@ export function pdf({
   trailer = '',
   catalog = '',
   page = '',
+  content = 'BT /F1 18 Tf 40 90 Td (Transcript) Tj ET',
+  resources = '/Font << /F1 5 0 R >>',
   more = [],
 }: {
   size?: number;
   trailer?: string;
   catalog?: string;
   page?: string;
+  content?: string;
+  resources?: string;
   more?: readonly string[];
 } = {}): Buffer {
-  const content = 'BT /F1 18 Tf 40 90 Td (Transcript) Tj ET';
   const objects = [
     `<< /Type /Catalog /Pages 2 0 R ${catalog}>>`,
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> ${page}>>`,
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] /Contents 4 0 R /Resources << ${resources} >> ${page}>>`,
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
     ...more,
@@ -46,6 +49,46 @@ export function pdf({
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
+}
+
+/** 8 by 8 black pixels, coded as scanners and tools for scans do, in hexadecimal digits. */
+const scans = {
+  jpeg2000: {
+    filter: 'JPXDecode',
+    dictionary: '',
+    hex: `0000000c6a5020200d0a870a00000014667479706a703220000000006a7032200000002d6a70326800000016696864720000000800000008
+      0001070700000000000f636f6c7201000000000011000000696a703263ff4fff510029000000000008000000080000000000000000000000
+      080000000800000000000000000001070101ff52000c00000001000304040001ff5c000d4040484850484850484850ff90000a0000000000
+      150001ff93df800807808080ffd9`,
+  },
+  // Each line is like the line before it (a bit 1), then comes the end of the picture (ITU-T T.6).
+  fax: { filter: 'CCITTFaxDecode', dictionary: '/K -1 /Columns 8 /Rows 8 /BlackIs1 true', hex: 'ff001001' },
+  // A black page, and upon it a region of the same lines (ITU-T T.88, sections 7.4.8 and 7.4.6).
+  jbig2: {
+    filter: 'JBIG2Decode',
+    dictionary: '',
+    hex: `00000000 30 00 01 00000013 00000008 00000008 00000000 00000000 04 0000
+      00000001 26 00 01 00000016 00000008 00000008 00000000 00000000 00 01 ff001001`,
+  },
+};
+
+/** The pictures of {@link scannedPdf}, from left to right. */
+export const scanned = Object.keys(scans) as readonly (keyof typeof scans)[];
+
+/** Makes a PDF of one page with one picture of each coding, each a black square of 80 by 80 units, 100 units apart. `broken` cannot be decoded. */
+export function scannedPdf({ broken }: { broken?: keyof typeof scans } = {}): Buffer {
+  return pdf({
+    content: scanned.map((name, index) => `q 80 0 0 80 ${10 + 100 * index} 10 cm /${name} Do Q`).join(' '),
+    resources: `/XObject << ${scanned.map((name, index) => `/${name} ${6 + index} 0 R`).join(' ')} >>`,
+    more: scanned.map((name) => {
+      const { filter, dictionary, hex } = scans[name];
+      const data = `${name === broken ? 'ff' : hex}>`;
+      const bits = name === 'jpeg2000' ? 8 : 1;
+      return `<< /Type /XObject /Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray /BitsPerComponent ${bits}
+          /Filter [/ASCIIHexDecode /${filter}] /DecodeParms [null << ${dictionary} >>] /Length ${data.length} >>
+          stream\n${data}\nendstream`;
+    }),
+  });
 }
 
 /** The permission bits of a PDF (ISO 32000-2, table 22): `butPrinting` permits printing only, `all` permits everything. */

@@ -1,4 +1,5 @@
-import { getDocument, OPS, type PDFPageProxy } from 'unpdf/pdfjs';
+import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
+import { getDocument, OPS, type PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { Look } from './messages.ts';
 import type { Opened, Shown } from './opened.ts';
 
@@ -13,9 +14,9 @@ export async function openPdf(bytes: ArrayBuffer): Promise<Opened> {
   const document = await getDocument({
     data: new Uint8Array(bytes),
     enableXfa: false,
-    // Nothing can be fetched here.
+    // Nothing can be fetched here, but the decoders of pictures can be loaded as scripts.
     useWorkerFetch: false,
-    useWasm: false,
+    BinaryDataFactory: Decoders,
     verbosity: 0,
   }).promise;
   let task: { cancel(): void } | null = null;
@@ -32,6 +33,21 @@ export async function openPdf(bytes: ArrayBuffer): Promise<Opened> {
       return { height, isWhole: await hasAllPictures(page) };
     },
   };
+}
+
+/** What pdf.js decodes some pictures by: those in JPEG 2000, and (with `jbig2.wasm`) those in JBIG2 or coded as a fax. */
+const decoders: Record<string, () => Promise<{ default: Uint8Array }>> = {
+  'jbig2.wasm': () => import('pdfjs-dist/wasm/jbig2.wasm'),
+  'openjpeg.wasm': () => import('pdfjs-dist/wasm/openjpeg.wasm'),
+};
+
+/** Gives pdf.js the decoder that it asks for. */
+class Decoders {
+  async fetch({ filename }: { filename: string }): Promise<Uint8Array> {
+    const load = decoders[filename];
+    if (!load) throw new Error(`${filename} is not here`);
+    return (await load()).default;
+  }
 }
 
 function prepared(page: PDFPageProxy, { width, rotation }: Look) {

@@ -47,7 +47,7 @@ test('the desk has one page at every path, its files for ever, and no page for c
   assert.match(viewer.body, /<title>Document/);
   assert.equal(
     viewer.headers['content-security-policy'],
-    "default-src 'none';script-src http://localhost:3100/static/;style-src http://localhost:3100/static/;img-src blob: data:;connect-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'self';sandbox allow-scripts",
+    "default-src 'none';script-src http://localhost:3100/static/ 'wasm-unsafe-eval';style-src http://localhost:3100/static/;img-src blob: data:;connect-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'self';sandbox allow-scripts",
   );
   const file = await get('/static/js/index.1a2b.js');
   assert.deepEqual([file.statusCode, file.body], [200, 'run()']);

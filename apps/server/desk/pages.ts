@@ -106,7 +106,8 @@ function policy(styleHash: string): string {
 function viewerPolicy(deskUrl: string): string {
   return [
     "default-src 'none'",
-    `script-src ${deskUrl}/static/`,
+    // The decoders of pictures are WebAssembly, which can do no more than the scripts here.
+    `script-src ${deskUrl}/static/ 'wasm-unsafe-eval'`,
     `style-src ${deskUrl}/static/`,
     'img-src blob: data:',
     "connect-src 'none'",
