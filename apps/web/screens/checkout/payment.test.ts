@@ -247,7 +247,7 @@ test('a page that Back brings up has no sheet any more', () => {
 function working(t: TestContext, now: Payment, answer: () => Response, form: object = {}) {
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));
-  Object.assign(globalThis, { window: { location: { origin: '' } } });
+  Object.assign(globalThis, { document: new EventTarget(), window: { location: { origin: '' } } });
   const { mock } = t.mock.method(globalThis, 'fetch', async () => answer());
   const ways = { reload: async () => {}, goTo: () => {} };
   const forms = {
@@ -285,6 +285,21 @@ test('only an error of card or input says that nothing was charged; without an a
   assert.deepEqual(await ending({}), refused('Payment failed.', false));
   const releasing = after(confirming, refused('No.', false));
   assert.deepEqual(await working(t, releasing, () => failure(500)), released(null));
+});
+
+test('when the provider never answers, the server is asked once it says that the order is paid', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked: string[] = [];
+  const states = ['paying', 'paid'];
+  const answer = () => {
+    asked.push(states[0]!);
+    return Response.json({ success: true, status: 'success', data: { state: states.shift() } });
+  };
+  const confirmed = working(t, confirming, answer, { confirmPayment: () => new Promise(() => {}) });
+  const ticking = setInterval(() => t.mock.timers.tick(5000), 1);
+  t.after(() => clearInterval(ticking));
+  assert.deepEqual(await confirmed, refused('Payment failed.', false));
+  assert.deepEqual(asked, ['paying', 'paid']);
 });
 
 test('a card form that cannot check what was typed gives Buy Now back', async (t) => {

@@ -3,6 +3,7 @@ import { ApiError, ifOffered, messageOf } from '#client/failures.ts';
 import { within } from '#client/within.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { answerOrPaid } from '../../lib/answerOrPaid.ts';
 import { call } from '../../lib/api.ts';
 import type { FormName, Payment, PaymentEvent, Wanted } from './payment.ts';
 
@@ -39,7 +40,7 @@ export async function workOf(
     case 'beginning':
       return { type: 'begun', attempt, refusal: await begin(wanted!) };
     case 'confirming':
-      return { type: 'refused', attempt, ...(await confirm(form)) };
+      return { type: 'refused', attempt, ...(await confirm(form, wanted!)) };
     case 'releasing':
       return { type: 'released', attempt, ...(await release(wanted!)) };
     case 'reloading':
@@ -78,16 +79,20 @@ async function begin({ uuid, ...body }: Wanted) {
   }
 }
 
-/** Resolves only if the provider refuses the payment. Otherwise it leads the browser away. */
-async function confirm(form: CardForm | null) {
+/** Resolves only if the provider refuses the payment, or its answer is lost. Otherwise it leads the browser away. */
+async function confirm(form: CardForm | null, { uuid }: Wanted) {
   try {
     const { stripe, elements } = form!;
-    const { error } = await stripe.confirmPayment({
+    const confirmed = stripe.confirmPayment({
       elements,
       confirmParams: { return_url: window.location.origin + screens.postPayment },
     });
-    const isOver = error.type === 'card_error' || error.type === 'validation_error';
-    return { sentence: error.message ?? fallback.payment, isOver };
+    const { error } = await answerOrPaid(confirmed, async (signal) => {
+      const { state } = await call('getPayLink', { params: { uuid }, quiet: true, signal });
+      return state === 'paid';
+    });
+    const isOver = error?.type === 'card_error' || error?.type === 'validation_error';
+    return { sentence: error?.message ?? fallback.payment, isOver };
   } catch (cause) {
     console.error(cause);
     return { sentence: fallback.payment, isOver: false };

@@ -5,6 +5,7 @@ import type { Answered, Body } from '#contract/schemas.ts';
 import { PAYER_OUTCOME_UNKNOWN } from '#core/payLink.ts';
 import { BANK_DECIDES, fallback, NO_ANSWER } from '#core/sentences.ts';
 import { poll } from '#ui/poll.ts';
+import { answerOrPaid } from '../../lib/answerOrPaid.ts';
 import { call } from '../../lib/api.ts';
 import { payReturn, payTry } from '../../lib/session.ts';
 
@@ -36,9 +37,6 @@ const ANSWER_MS = 15_000;
 /** After this time (ms) no poll is begun. */
 const MOST_MS = 40_000;
 
-/** How often (ms) the page asks whether the order is paid, while the card provider has not answered. */
-const PAID_EVERY_MS = 5000;
-
 /**
  * Pays the order with the card in the form. The payer's name is that of the billing address. If it is not known how the last try
  * ended, asks for that first.
@@ -47,7 +45,6 @@ export async function pay(
   { token, ...wanted }: Wanted,
   { stripe, elements }: { stripe: Stripe; elements: StripeElements },
 ): Promise<Ended> {
-  const ending = new AbortController();
   try {
     const unsettled = payReturn.recall();
     const before = unsettled && (await settle(unsettled, null));
@@ -66,7 +63,10 @@ export async function pay(
       redirect: 'if_required',
       confirmParams: { return_url: window.location.origin + window.location.pathname },
     });
-    const { error } = await Promise.race([confirmed, isPaid(token, ending.signal)]);
+    const { error } = await answerOrPaid(confirmed, async (signal) => {
+      const { status } = await call('getPayPage', { params: { token }, quiet: true, signal });
+      return status === 'paid';
+    });
     const paymentIntent = clientSecret.split('_secret_')[0]!;
     const returned = { paymentIntent, paymentIntentClientSecret: clientSecret, redirectStatus: '' };
     payReturn.keep(returned);
@@ -79,24 +79,7 @@ export async function pay(
       message,
       ...(errors && { errors }),
     };
-  } finally {
-    ending.abort();
   }
-}
-
-/**
- * Resolves once the order of a pay link is paid: the card provider's answer may be lost. Never resolves otherwise, or after `signal` is
- * aborted.
- */
-function isPaid(token: string, signal: AbortSignal): Promise<{ error?: undefined }> {
-  const ask = () => call('getPayPage', { params: { token }, quiet: true, signal }).catch(() => null);
-  const asking = poll(
-    async (tries) => tries > 0 && (await ask())?.status === 'paid',
-    (isOver) => isOver,
-    () => PAID_EVERY_MS,
-    { signal, page: document },
-  );
-  return new Promise((done) => void asking.then((isOver) => isOver && done({})));
 }
 
 const failed = (message: string = fallback.payment): Ended => ({ is: 'failed', message });

@@ -3,6 +3,7 @@ import type { Answered } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { BANK_DECIDES, UPGRADE_FAILED } from '#core/sentences.ts';
 import { poll } from '#ui/poll.ts';
+import { answerOrPaid, type ProviderAnswer } from '../../lib/answerOrPaid.ts';
 import { call } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
 import { theSite } from '../../lib/site.ts';
@@ -34,7 +35,7 @@ export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   const { clientSecret } = answer;
   if (answer.status !== 'requires_action' || !clientSecret) return read(answer);
   const stripe = await loadPayments(theSite().payments);
-  const { error } = await stripe.handleNextAction({ clientSecret });
+  const { error } = await orBought(purchase, stripe.handleNextAction({ clientSecret }));
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
@@ -55,13 +56,21 @@ export async function buyWithOtherCard(
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
-  const { error } = await stripe.confirmPayment({
+  const confirmed = stripe.confirmPayment({
     elements,
     redirect: 'if_required',
     confirmParams: { return_url: window.location.origin + screens.postPayment },
   });
+  const { error } = await orBought(purchase, confirmed);
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
+
+/** The provider's answer, or none once the upgrade is not offered any more. */
+const orBought = ({ uuid }: Purchase, answer: Promise<ProviderAnswer>) =>
+  answerOrPaid(answer, async (signal) => {
+    const { goOn } = await call('getPayLink', { params: { uuid }, quiet: true, signal });
+    return goOn !== screens.upgrade;
+  });
 
 /**
  * Asks the server for the payment's outcome. The server reads it from the provider, because the outcome that the browser got is not
