@@ -208,6 +208,19 @@ test('a screen’s scripts are named with its page, also those of the screen tha
   );
 });
 
+test('screens with a card form, and those that lead there, connect to the card provider', async (t) => {
+  const { app } = await build(t);
+  for (const [url, connects] of [
+    ['/registration/checkout', true],
+    ['/initialize/checkout?vid=101', true],
+    ['/pay/token', true],
+    ['/registration/student-details', false],
+  ] as const) {
+    const link = String((await app.inject(url)).headers.link);
+    assert.equal(link.endsWith(', <https://js.stripe.com>; rel=preconnect'), connects, url);
+  }
+});
+
 test('an address that the site does not have is 404 with the page, and its screens are 200', async (t) => {
   const { app } = await build(t);
   const long = 'a'.repeat(5_000);

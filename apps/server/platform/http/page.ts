@@ -15,6 +15,7 @@ import {
   screenPaths,
   screenTitles,
 } from '#core/navigation.ts';
+import { paymentsHost } from '#core/paymentsHost.ts';
 import { escapeHtml } from '../escapeHtml.ts';
 import { isForPrograms } from './comeBack.ts';
 import { nothingHere } from './errors.ts';
@@ -29,7 +30,7 @@ export interface Page {
   waiting: string;
   /** The hash of the inlined style sheet, for the content security policy. */
   styleHash: string;
-  /** For each screen, the `Link` header that preloads the screen's scripts. */
+  /** For each screen, the `Link` header that preloads the screen's scripts, and connects to the card provider if it has a card form. */
   links: Partial<Record<ScreenName, string>>;
 }
 
@@ -71,7 +72,7 @@ export async function writePage(buildDir: string, site: Site, icon: Buffer): Pro
     getStarted: write(renderGetStarted(site)),
     waiting: write(renderWaiting(site)),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    links: scriptLinks(JSON.parse(readFileSync(scripts, 'utf8')) as ScriptFiles),
+    links: scriptLinks(JSON.parse(readFileSync(scripts, 'utf8')) as ScriptFiles, site),
   };
 }
 
@@ -79,7 +80,7 @@ export async function writePage(buildDir: string, site: Site, icon: Buffer): Pro
  * Returns the `Link` header of each screen. The entry script comes first, since every screen needs it. Get Started has no such
  * header, because it is prerendered.
  */
-function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
+function scriptLinks({ index, downloads }: ScriptFiles, { payments }: Site): Page['links'] {
   const links: Page['links'] = {};
   for (const name of Object.keys(screenPaths) as ScreenName[]) {
     if (name === 'getStarted') continue;
@@ -87,6 +88,9 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
     links[name] = [
       `<${index}>; rel=preload; as=script`,
       ...[...wanted].map((file) => `<${file}>; rel=preload; as=script; fetchpriority=low`),
+      ...(name === 'pay' || (leadsTo[name] ?? name) === 'checkout'
+        ? [`<${paymentsHost(payments)}>; rel=preconnect`]
+        : []),
     ].join(', ');
   }
   return links;

@@ -3,6 +3,7 @@ import { preconnect } from 'react-dom';
 import { useFetcher, useLoaderData } from 'react-router';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { paymentsHost } from '#core/paymentsHost.ts';
 import { Button } from '#ui/Button.tsx';
 import { Icon } from '#ui/icons.tsx';
 import { PageHeading } from '#ui/PageHeading.tsx';
@@ -31,7 +32,6 @@ type Membership = Details['memberships'][number];
 const loadCheckout = () => Promise.all([lazyScreens.checkout.load(), loadCleaner()]);
 
 /** The origin from which `loadStripe` loads Stripe's script. */
-const PAYMENTS_HOST = 'https://js.stripe.com';
 
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
@@ -64,7 +64,7 @@ function Choice({ details }: { details: Details }) {
   usePrefetch(loadCheckout);
   const { payments, hardship, changeOfMind } = useSite();
   // Only opens a connection to the host. The script itself is loaded on Checkout.
-  preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
+  preconnect(paymentsHost(payments));
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';
