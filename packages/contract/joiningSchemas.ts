@@ -156,7 +156,7 @@ export const joiningSchemas = {
       price: nullableText,
       /** What is refunded, in words. */
       refund: nullableText,
-      /** When it expires; null if it does not. */
+      /** The last day (YYYY-MM-DD in the society's time zone) on which it works; null if it does not expire. */
       until: nullableText,
       /** Whether it works now: false if it has expired, or was withdrawn. */
       holds: z.boolean(),

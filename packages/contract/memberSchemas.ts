@@ -16,7 +16,8 @@ export const memberSchemas = {
           payments: z.array(
             z.object({
               reference: z.string(),
-              paidAt: z.iso.datetime(),
+              /** The day (YYYY-MM-DD), as all days here in the society's time zone. */
+              paidAt: z.string(),
               lines: z.array(z.object({ name: z.string(), amount: z.int() })),
               amount: z.int(),
               refunded: z.int(),

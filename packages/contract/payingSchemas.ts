@@ -33,15 +33,16 @@ const refundRequest = z.object({
   kept: amounts,
   /** The names of the memberships and upgrades that would end. */
   ends: z.array(z.string()),
-  /** Until when it can be asked, and within how many days staff answer. */
-  until: z.iso.datetime(),
+  /** The last day (YYYY-MM-DD in the society's time zone) on which it can be asked, and within how many days staff answer. */
+  until: z.string(),
   answerDays: z.int(),
   request: z
     .object({
-      at: z.iso.datetime(),
+      /** The day (YYYY-MM-DD). */
+      at: z.string(),
       amount: z.int(),
-      /** When staff declined, and what they wrote. */
-      declined: z.object({ at: z.iso.datetime(), sentence: z.string() }).nullable(),
+      /** The day on which staff declined, and what they wrote. */
+      declined: z.object({ at: z.string(), sentence: z.string() }).nullable(),
     })
     .nullable(),
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { newMember, newOrder } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { dayOf } from '../society/texts.ts';
 
 const server = await sharedServer();
 const { database, links, passes, config } = server.deps;
@@ -41,11 +42,18 @@ test('a code of a school, an expired one and a withdrawn one are ours; an unknow
   assert.deepEqual(await brief('NOBODYS77'), ['unknown', false]);
 });
 
+test('the day until which a code works is its last one, and not the moment after it', async () => {
+  await sql`update invitation set expires_at = '2099-07-01 00:00 America/Chicago' where code = 'LINCOLN2026'`.execute(
+    database,
+  );
+  assert.equal((await check('LINCOLN2026')).until, '2099-06-30');
+});
+
 test('a signed link is ours while nothing in it is changed, and until its time is over', async () => {
   const { exp, sig } = links.sign({ kind: 'init', contactId: '101' }, tomorrow());
   const path = `/registration/101/init?exp=${exp}&sig=${sig}`;
   const { is, until, holds } = await check(config.publicUrl + path);
-  assert.deepEqual([is, until, holds], ['link', new Date(Number(exp) * 1000).toISOString(), true]);
+  assert.deepEqual([is, until, holds], ['link', dayOf(server.deps.society, tomorrow()), true]);
   assert.deepEqual(await brief(config.publicUrl + path.replace('101', '102')), ['broken', false]);
   const old = links.sign({ kind: 'init', contactId: '101' }, new Date(Date.now() - 60_000));
   const expired = `${config.publicUrl}/registration/101/init?exp=${old.exp}&sig=${old.sig}`;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { shortName } from '../session/person.ts';
-import { receiptNotes } from '../society/texts.ts';
+import { dayOf, receiptNotes } from '../society/texts.ts';
 import type { Deps } from './deps.ts';
 
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
@@ -36,7 +36,7 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
     name: rows[0]?.name ?? '',
     payments: rows.map((row) => ({
       reference: row.intent_id,
-      paidAt: row.succeeded_at.toISOString(),
+      paidAt: dayOf(deps.society, row.succeeded_at),
       lines: row.items.map(({ name, priceCents }) => ({ name, amount: priceCents })),
       amount: row.amount_cents,
       refunded: row.refunded_cents,

@@ -17,6 +17,10 @@ test('the receipt lists what was paid for the membership, the gifts and the upgr
   const uuid = await orderingJoin(client);
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: 7.5 } });
   const { intentId: id } = await payOrder(server, client, uuid);
+  // Nine in the evening in the society's time zone.
+  await sql`update payment set succeeded_at = '2026-11-04 03:00 UTC' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: id, amount: 4500 } });
   const { receipt } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(receipt?.name, 'Jordan Rivera');
@@ -40,7 +44,8 @@ test('the receipt lists what was paid for the membership, the gifts and the upgr
       },
     ],
   );
-  assert.equal(receipt?.payments[0]?.reference, id);
+  const [first] = receipt!.payments;
+  assert.deepEqual([first?.reference, first?.paidAt], [id, '2026-11-03']);
 });
 
 test('the receipt names no upgrade whose charge was declined and given up', async () => {

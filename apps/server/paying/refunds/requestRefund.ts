@@ -14,6 +14,7 @@ import type { ByStaff } from '../../platform/deps.ts';
 import { Failed } from '../../platform/failed.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
 import { standingFor } from '../../session/standing.ts';
+import { dayOf } from '../../society/texts.ts';
 import type { Deps } from '../deps.ts';
 import { lockJoins } from './followPayment.ts';
 import { paidOrders } from './paidOrders.ts';
@@ -64,6 +65,7 @@ async function lookAt(
   const plan = planRefund(orders, requestedWish(orders, gives, wasSent));
   const { ended } = await previewRefund(deps, database, orders, plan);
   const until = new Date(paid_at.getTime() + askDays * DAY_MS);
+  const day = (at: Date) => dayOf(deps.society, at);
   const whyNot = whyNotAsked({
     mayAsk,
     isDeclined: request.declined_at !== null,
@@ -77,16 +79,16 @@ async function lookAt(
     total: plan.refunds.reduce((sum, { amountCents }) => sum + amountCents, 0),
     kept: keptLines(orders, plan),
     ends: ended.map(({ name }) => name),
-    until: until.toISOString(),
+    until: day(until),
     answerDays,
     // A request that was granted is told by the refund.
     request:
       request.asked_at && (request.is_open || request.declined_at)
         ? {
-            at: request.asked_at.toISOString(),
+            at: day(request.asked_at),
             amount: request.amount_cents!,
             declined: request.declined_at && {
-              at: request.declined_at.toISOString(),
+              at: day(request.declined_at),
               sentence: request.sentence!,
             },
           }

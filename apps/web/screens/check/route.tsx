@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Answered } from '#contract/schemas.ts';
+import { dayInWords } from '#core/day.ts';
 import { screenTitles } from '#core/navigation.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
@@ -11,7 +12,6 @@ import { Card } from '../../components/Card.tsx';
 import { Facts, SocietyFacts } from '../../components/SocietyFacts.tsx';
 import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { call } from '../../lib/api.ts';
-import { dayOf } from '../../lib/dayOf.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
@@ -95,7 +95,7 @@ function Answer({ checked }: { checked: Checked }) {
   const rows: [string, string | null | undefined][] = [
     ['What it is', kinds[checked.is]],
     ['Program', checked.programme],
-    [checked.holds ? 'Works until' : 'Worked until', checked.until && dayOf(checked.until, society.timeZone)],
+    [checked.holds ? 'Works until' : 'Worked until', checked.until && dayInWords(checked.until)],
     [
       'Costs',
       checked.price && (checked.is === 'checkout' ? checked.price : `From ${checked.price}, one-time fee`),

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { Answered } from '#contract/schemas.ts';
+import { dayInWords, daysLater } from '#core/day.ts';
 import { displayPrice } from '#core/money.ts';
 import { Alert, Note } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { call } from '../../lib/api.ts';
-import { dayOf } from '../../lib/dayOf.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
@@ -12,7 +12,6 @@ import styles from './styles.module.css';
 
 export type RefundRequest = Answered<'getRefundRequest'>;
 
-const DAY_MS = 86_400_000;
 const FAILED = 'We could not send your request. Please try again.';
 
 /**
@@ -51,14 +50,12 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
       )}
       {request && !request.declined && (
         <Note isAnswer={shown !== loaded}>
-          {`You asked for a refund of ${displayPrice(request.amount)} on ${dayOf(request.at, society.timeZone)}. We will answer by email by ${dayOf(Date.parse(request.at) + shown.answerDays * DAY_MS, society.timeZone)}.`}
+          {`You asked for a refund of ${displayPrice(request.amount)} on ${dayInWords(request.at)}. We will answer by email by ${dayInWords(daysLater(request.at, shown.answerDays))}.`}
         </Note>
       )}
       {!request && !isOpen && (
         <>
-          <p className={styles.intro}>
-            {`You can ask for a refund until ${dayOf(shown.until, society.timeZone)}.`}
-          </p>
+          <p className={styles.intro}>{`You can ask for a refund until ${dayInWords(shown.until)}.`}</p>
           <Button variant="second" onClick={() => setOpen(true)}>
             Ask for a refund
           </Button>

@@ -1,9 +1,9 @@
 import { useRef, useState } from 'react';
 import { downloadPath } from '#contract/calls.ts';
+import { dayInWords } from '#core/day.ts';
 import { verifyPath } from '#core/memberNumber.ts';
 import { Alert } from '#ui/Alert.tsx';
 import { Button, buttonClass } from '#ui/Button.tsx';
-import { dayOf } from '../../lib/dayOf.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
@@ -29,7 +29,7 @@ export function Portrait({
   const [isMissing, setMissing] = useState(problem !== null || uuid === null);
   const { busy, fault, attempt } = useAttempt('We could not make the picture. Please try again.');
   const { name, programme } = certificate;
-  const since = dayOf(certificate.since, 'UTC');
+  const since = dayInWords(certificate.since);
   const verifyUrl = window.location.origin + verifyPath(number.replace('-', ''));
   const canShare = typeof navigator.share === 'function';
 

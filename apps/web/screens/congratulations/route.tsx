@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import { ifOffered, type LoadFailure } from '#client/failures.ts';
 import { proofCalendarPath } from '#contract/calls.ts';
+import { dayInWords } from '#core/day.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
@@ -20,7 +21,6 @@ import { StartOver } from '../../components/StartOver.tsx';
 import { SupportEmail, SupportPhone } from '../../components/Support.tsx';
 import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { cardName } from '../../lib/cardName.ts';
-import { dayOf } from '../../lib/dayOf.ts';
 import { draft } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { type ToProve, withProof } from '../../lib/toProve.ts';
@@ -124,7 +124,7 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
           <p>
             {welcome.rejection} One thing is still open:{' '}
             <Link to={screens.uploadTranscript}>upload your transcript</Link>
-            {welcome.proofDue && <span>{` by ${dayOf(welcome.proofDue, 'UTC')}`}</span>}.
+            {welcome.proofDue && <span>{` by ${dayInWords(welcome.proofDue)}`}</span>}.
             {welcome.proofDue && (
               <>
                 {' '}
@@ -299,8 +299,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
             </div>
           )}
           <div className={styles.small}>
-            {/* As in letters and on the certificate, the date is that of the society's time zone. */}
-            <dt>{dayOf(paidAt, society.timeZone)}</dt>
+            <dt>{dayInWords(paidAt)}</dt>
             <dd>Reference {reference}</dd>
           </div>
           {notes?.map((note) => (
