@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { pushDue } from '../../apps/server/crm/push.ts';
 import { disagreements, untilTold } from './agreement.ts';
+import { makeDue } from './deliver.ts';
 import { paidJoin } from './steps.ts';
 import { startTestServer } from './testServer.ts';
 
@@ -15,7 +16,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
     await server.close();
   });
   const { intentId } = await paidJoin(server, server.client(), 'HONOR102');
-  await database.query('update crm_delivery set due_at = now() where due_at is not null');
+  await makeDue(server.background);
   await pushDue(server.deps);
   await untilTold(database, 5_000);
   // Contact 105 of the demo is a member in HubSpot already.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type RawBuilder, sql } from 'kysely';
 import { deliveriesOf } from '../../apps/server/crm/deliveries.ts';
 import { pushDue } from '../../apps/server/crm/push.ts';
+import type { Database } from '../../apps/server/platform/database/client.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
@@ -13,9 +14,7 @@ const MOST_ROUNDS = 200;
  */
 export async function deliver({ deps, background }: TestServer): Promise<number> {
   const work = { ...deps, database: background };
-  await sql`update crm_delivery set due_at = least(due_at, now()) where due_at is not null`.execute(
-    background,
-  );
+  await makeDue(background);
   await refillBudget({ background });
   let sent = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -24,6 +23,15 @@ export async function deliver({ deps, background }: TestServer): Promise<number>
     sent += taken;
   }
   throw new Error('HubSpot is told without end.');
+}
+
+/** Makes all persons due who wait. Locks them in the order in which the server does, to avoid deadlocks. */
+export async function makeDue(database: Database): Promise<void> {
+  await sql`
+    with waiting as (select person_id from crm_delivery where due_at > now() order by person_id for no key update)
+    update crm_delivery set due_at = now() from waiting where crm_delivery.person_id = waiting.person_id`.execute(
+    database,
+  );
 }
 
 /** Refills the budget of calls to HubSpot, and ends a pause in them. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { isMember } from '#core/people.ts';
-import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, makeDue, newContact } from '../../../tests/harness/deliver.ts';
 import { identityOn } from '../../../tests/harness/identity.ts';
 import { mergeNow } from '../../../tests/harness/mergeNow.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
@@ -50,7 +50,7 @@ async function overtaking(happens: () => Promise<string>): Promise<void> {
       return hubspot.updateContacts(writes);
     },
   };
-  await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
+  await makeDue(background);
   const late = pushDue({ ...work, hubspot: slow });
   await sending.promise;
   try {
@@ -127,7 +127,7 @@ test('a contact that pays while HubSpot is being told that one with the same ema
 async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;
   const [isTaken, isNoted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  await sql`update crm_delivery set due_at = now() where due_at is not null`.execute(background);
+  await makeDue(background);
   const waiting: HubspotClient = {
     ...hubspot,
     async getPropertyNames() {

@@ -214,7 +214,8 @@ test('the statements of every other way to begin a join, and of a wrong code, re
     await upload(client, '/api/public/upload-resume', { contactId: '103' });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  await assertByIndex(statements);
+  // Leaves out the test's own statement, which makes all persons due.
+  await assertByIndex(statements.filter(({ text }) => !text.includes('with waiting as')));
 });
 
 test('the statements of what runs in the background read by index', { skip: onlyLong }, async () => {
@@ -255,12 +256,8 @@ test('the statements of what runs in the background read by index', { skip: only
     });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  // Leaves out the test's own statement, which makes all joins due.
-  await assertByIndex(
-    statements.filter(
-      ({ text }) => text !== 'update crm_delivery set due_at = least(due_at, now()) where due_at is not null',
-    ),
-  );
+  // Leaves out the test's own statement, which makes all persons due.
+  await assertByIndex(statements.filter(({ text }) => !text.includes('with waiting as')));
 });
 
 test('the statements of opening a join by a link, proving oneself, and asking for one, read by index', {
@@ -283,7 +280,8 @@ test('the statements of opening a join by a link, proving oneself, and asking fo
     assert.equal(await sendDueLinks(server.deps), 1);
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  await assertByIndex(statements);
+  // Leaves out the test's own statement, which makes all persons due.
+  await assertByIndex(statements.filter(({ text }) => !text.includes('with waiting as')));
 });
 
 test('the statements with which staff find a join, and are told its story, read by index', {
@@ -363,7 +361,8 @@ test('the statements with which staff decide on transcripts read by index, and s
     await reopenTranscripts(server.deps, uuid);
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  await assertByIndex(statements);
+  // Leaves out the test's own statement, which makes all persons due.
+  await assertByIndex(statements.filter(({ text }) => !text.includes('with waiting as')));
 });
 
 test('the statements with which parcels are listed and sent read by index', { skip: onlyLong }, async () => {
@@ -408,7 +407,8 @@ test('the statements of the desk, for the lists of transcripts and one of them, 
     assert.equal((await remindOfProof(server.deps, [due!.uuid])).reminded.length, 1);
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  await assertByIndex(statements);
+  // Leaves out the test's own statement, which makes all persons due.
+  await assertByIndex(statements.filter(({ text }) => !text.includes('with waiting as')));
 });
 
 test('the statements of the desk, for Today, a search, a person and a day’s numbers, read by index', {
