@@ -1,4 +1,4 @@
-import { alter, call, detailedJoin, orderingJoin, paidJoin, route, unroute } from './arrange.ts';
+import { alter, detailedJoin, orderingJoin, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
@@ -83,23 +83,4 @@ test('another price of an item or a donation than the one on the screen is told 
   await expect(total(page)).toHaveText('$65.00');
   await button(page, 'Add Lapel Pin').click();
   await expect(total(page)).toHaveText('$77.00');
-});
-
-test('an upgrade that is not on offer any more is told on the next screen, and nothing is charged', async ({
-  page,
-  complaints,
-  stripeApi,
-}) => {
-  complaints.expect(/status of 409/);
-  const { uuid, intent, upgradePath } = await paidJoin(page);
-  await page.goto(upgradePath);
-  await expect(button(page, 'Upgrade Now')).toBeEnabled();
-  await call(page, 'skipUpgrade', { uuid }, {});
-  await button(page, 'Upgrade Now').click();
-  await expect(page).toHaveURL('/registration/congratulations');
-  await expect(heading(page, 'Congratulations')).toBeVisible();
-  await expect(page.getByRole('dialog')).toContainText(
-    'This upgrade is no longer available, so nothing was charged.',
-  );
-  expect(await stripeApi.taken(intent)).toEqual([6500]);
 });

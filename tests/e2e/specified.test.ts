@@ -79,6 +79,7 @@ test('a join by code goes from its start to the welcome page on the specified an
   });
   await test.step('the upgrade', async () => {
     await expect(page.getByText('For life', { exact: true })).toBeVisible();
+    await expect(page.getByText('Charged to')).toHaveCount(0);
     await button(page, 'Upgrade Now').click();
     await expect(heading(page, 'Upload Transcript')).toBeVisible();
   });
