@@ -1,6 +1,7 @@
 import { docx } from '../harness/documents.ts';
 import { alter, refuse, route, routeOnce, unroute } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { letterTo } from './passes.ts';
 import {
   addressForm,
   button,
@@ -36,7 +37,7 @@ test('an invitation that the server cannot look up now is tried again by itself,
   await runClockUntil(page, async () => page.url().endsWith('/registration/student-details'));
 });
 
-test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone-only', async ({
+test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade, and the papers for the member alone @phone-only', async ({
   page,
   invitation,
   stripeApi,
@@ -60,6 +61,17 @@ test('a direct checkout: overridden price, no progress bar, policies above Buy N
   await expect(page.getByText('$55', { exact: true })).toBeVisible();
   await button(page, 'Skip').click();
   await expect(heading(page, 'Congratulations')).toBeVisible();
+
+  await expect(page.getByText('Jordan is now a member of Collegiate Honor Society.')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toHaveCount(0);
+  expect(await page.content()).not.toMatch(/Rivera|Oak Street|jordan\.rivera/);
+  await button(page, 'I am the member').click();
+  await expectAccessible(page);
+  await button(page, 'Email me a code').click();
+  const [code] = /^\d{6}$/m.exec((await letterTo(invitation.email, 'Your code')).text!)!;
+  await page.getByLabel('Six-digit code').fill(code);
+  await button(page, 'Continue with the code').click();
+  await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toBeVisible();
 });
 
 test('a direct checkout below the floor, of an unknown product, by an id that is no number, or for an unknown contact is refused, as an invitation of an unknown contact, and nothing is stored; one without a contact only logs that it is missing', async ({
@@ -140,6 +152,7 @@ test('a resume is uploaded by anyone with its link, which must name a contact wh
   await routeOnce(page, route('uploadResume'), (request) => request.fulfill({ json }));
   await page.getByLabel('Choose your resume').setInputFiles(resume);
   await expect(page.getByRole('alert')).toContainText('The server says why not.');
+  await expect(page).toHaveTitle('Error: Upload Your Resume');
   await page.getByLabel('Choose your resume').setInputFiles(resume);
   await expect(heading(page, 'Resume Uploaded Successfully!')).toBeFocused();
   await expect(
