@@ -1,27 +1,38 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, expect, type Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { docx, encryptedPdf, jpeg, pdf } from '../harness/documents.ts';
-import { paidJoin } from './arrange.ts';
-import { enterDesk, judgingPage, type Planted, payLongAgo, plantDocument, signIn, test } from './desk.ts';
+import { call, paidJoin } from './arrange.ts';
+import {
+  enterDesk,
+  judgingPage,
+  type Planted,
+  payLongAgo,
+  personOf,
+  plantDocument,
+  signIn,
+  test,
+} from './desk.ts';
 import { type Complaints, expectAccessible, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
 const NOT_SHOWN = 'This document cannot be shown.';
 
-/** Makes a paid join, in a browser of its joiner. */
-async function memberOf(browser: Browser): Promise<string> {
-  const context = await browser.newContext();
-  const { uuid } = await paidJoin(await context.newPage());
-  await context.close();
+/** Makes a paid join, of which the browser of a page that is not signed in yet keeps nothing. */
+async function memberOf(page: Page): Promise<string> {
+  const { uuid } = await paidJoin(
+    page,
+    async (one) => (await call(one, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' })).uuid,
+  );
+  await page.context().clearCookies();
   return uuid;
 }
 
 const good: Planted = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
 
 /** Makes a paid join with a transcript that waits. Returns the address of its judging page. */
-async function waiting(browser: Browser): Promise<string> {
-  const uuid = await memberOf(browser);
+async function waiting(page: Page): Promise<string> {
+  const uuid = await memberOf(page);
   await plantDocument(uuid, good);
   return judgingPage(uuid);
 }
@@ -146,10 +157,9 @@ const expectStopped = (complaints: Complaints) =>
 
 test('a hostile document is shown or not, and in no case does anything, nor could it', async ({
   page,
-  browser,
   complaints,
 }) => {
-  const uuid = await memberOf(browser);
+  const uuid = await memberOf(page);
   const judging = await judgingPage(uuid);
   await enterDesk(page, 'Una Hostile');
   const { trap, troubles, end } = await watched(page);
@@ -224,9 +234,8 @@ test('a hostile document is shown or not, and in no case does anything, nor coul
 
 test('a transcript is accepted by two keys, the next one opens, and Undo brings it back; it is skipped by one key, and rejected by three', async ({
   page,
-  browser,
 }) => {
-  const [judging] = [await waiting(browser), await waiting(browser)];
+  const [judging] = [await waiting(page), await waiting(page)];
   await signIn(page, 'Wes Keys');
   await page.goto(judging);
   await expect(page.getByText('Page 1 of 1')).toBeVisible();
@@ -268,12 +277,9 @@ test('a transcript is accepted by two keys, the next one opens, and Undo brings 
   await expect(page.getByRole('row').filter({ hasText: 'by Wes Keys' })).toBeVisible();
 });
 
-test('on a phone, only the last decision’s toast is seen, so that the next can be made', async ({
-  page,
-  browser,
-}) => {
+test('on a phone, only the last decision’s toast is seen, so that the next can be made', async ({ page }) => {
   // The one that opens next may be of another test, which may have decided on it. It is not decided on here.
-  const [judging] = [await waiting(browser), await waiting(browser)];
+  const [judging] = [await waiting(page), await waiting(page)];
   await page.setViewportSize({ width: 390, height: 844 });
   await enterDesk(page, 'Vic Phone');
   await page.goto(judging);
@@ -301,7 +307,7 @@ test('of two who decide at once, the second reads who was first; Undo does not t
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const judging = await waiting(browser);
+  const judging = await waiting(page);
   const { baseURL } = test.info().project.use;
   const other = await browser.newContext(baseURL ? { baseURL } : {});
   const first = await other.newPage();
@@ -334,10 +340,10 @@ test('of two who decide at once, the second reads who was first; Undo does not t
   await other.close();
 });
 
-test('those whose proof is overdue are ticked and reminded', async ({ page, browser }) => {
-  const uuid = await memberOf(browser);
+test('those whose proof is overdue are ticked and reminded', async ({ page }) => {
+  const uuid = await memberOf(page);
   await payLongAgo(uuid);
-  const person = (await judgingPage(uuid)).split('/')[2];
+  const person = await personOf(uuid);
   await enterDesk(page, 'Abe Overdue');
   await page.getByRole('link', { name: 'Proof overdue' }).click();
   await expect(page).toHaveURL('/transcripts/overdue');
@@ -357,15 +363,14 @@ test('those whose proof is overdue are ticked and reminded', async ({ page, brow
 
 test('the documents of a person lead to their judging page, and are downloaded; their bytes are never a page, not even at their own address', async ({
   page,
-  browser,
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const uuid = await memberOf(browser);
+  const uuid = await memberOf(page);
   await plantDocument(uuid, good);
   const judging = await judgingPage(uuid);
   await signIn(page, 'Bea Documents');
-  await page.goto(`${judging.replace('/transcripts/', '/people/').replace(/\/1$/, '')}/documents`);
+  await page.goto(`/people/${await personOf(uuid)}/documents`);
   const download = page.waitForEvent('download');
   await button(page, 'Download').click();
   expect((await download).suggestedFilename()).toBe('transcript.pdf');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { isLong } from '../harness/testLength.ts';
-import { alter, call, paidJoin, refuse, route, unroute } from './arrange.ts';
+import { alter, call, paidJoin, refuse, route, unroute, verifyPathOfMember } from './arrange.ts';
 import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { heading } from './steps.ts';
 
@@ -193,14 +193,10 @@ test('the switch says how it stands when the papers are loaded later than the pa
 
 test('a number is typed by hand into the page that verifies, as people type, and is not looked up while there are too many wrong ones @phone-only', async ({
   page,
-  browser,
-  baseURL,
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const member = await browser.newPage({ baseURL: baseURL! });
-  const { number } = await openWelcome(member);
-  await member.close();
+  const number = (await verifyPathOfMember(page)).split('/').at(-1)!;
 
   const response = await page.goto('/verify');
   expect(response?.status()).toBe(200);
