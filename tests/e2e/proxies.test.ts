@@ -93,7 +93,7 @@ test('a proxy that answers in the server’s place is a sentence of ours, for a 
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  // The other statuses are in packages/client/call.test.ts.
+  // The other statuses are in packages/core/sentences.test.ts.
   between.answers = ({ method }, outgoing) => method === 'POST' && page(502, outgoing);
   await tab.goto(between.url);
   await tab.getByLabel('Invite code').fill('LINCOLN2026');

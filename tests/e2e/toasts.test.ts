@@ -18,15 +18,17 @@ const toasts = (page: Page) => page.getByRole('dialog', { name: 'Error' });
 const toastWith = (page: Page, title: string, text: string) =>
   page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text });
 
-test.beforeEach(async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
+test.beforeEach(({ complaints }) => complaints.expectFailedRequests());
+
+async function openGetStarted(page: Page): Promise<void> {
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
-});
+}
 
 test('toasts: 401, 400 and others have their words, stand top right, and go after five seconds or when closed', async ({
   page,
 }) => {
+  await openGetStarted(page);
   await page.clock.install();
   await refuse(page, 'checkEligibility', 401, SAID);
   await button(page, 'Submit').click();
@@ -89,6 +91,7 @@ test('wherever a phone is scrolled to, a toast covers no total; it goes after fi
 test('F6 brings the focus to the toasts, Escape closes one and brings the focus back; at most three are shown, each once, the newest first, and stay while the pointer is on them', async ({
   page,
 }) => {
+  await openGetStarted(page);
   await failWith(page, 'First.');
   await page.keyboard.press('F6');
   const region = page.getByRole('region', { name: 'Notifications' });
@@ -119,6 +122,7 @@ test('F6 brings the focus to the toasts, Escape closes one and brings the focus 
 test('a finger that swipes a toast up or to the right closes it, and a short one does not @phone-only', async ({
   page,
 }) => {
+  await openGetStarted(page);
   const touches = await page.context().newCDPSession(page);
   for (const [x, y] of [
     [80, 0],
