@@ -1,5 +1,5 @@
 import { paidJoin } from './arrange.ts';
-import { enterDesk, judgingPage } from './desk.ts';
+import { enterDesk, personOf } from './desk.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
@@ -26,7 +26,7 @@ test('a member sees what would come back, asks once more, and staff find the req
   const desk = await browser.newPage();
   await enterDesk(desk, 'Ada Requests');
   await desk.getByRole('link', { name: /^Refund requests/ }).click();
-  const person = (await judgingPage(uuid)).replace('transcripts', 'people').replace(/\/1$/, '');
+  const person = `/people/${await personOf(uuid)}`;
   const requests = desk.getByRole('table', { name: 'Refund requests' });
   await expect(requests.locator(`a[href="${person}"]`)).toBeVisible();
   await desk.close();

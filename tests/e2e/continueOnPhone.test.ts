@@ -2,7 +2,7 @@ import { devices, type Page } from '@playwright/test';
 import jsQR from 'jsqr';
 import { pathOf } from '#contract/calls.ts';
 import { jpeg, pdf } from '../harness/documents.ts';
-import { call, hold, paidJoin, route, routeOnce, selfNomination } from './arrange.ts';
+import { hold, paidJoin, route, routeOnce, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -18,6 +18,11 @@ const qr = (page: Page) => page.getByRole('img', { name: 'QR code of the address
 const uploaded = (page: Page) => page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem');
 const choose = (page: Page) => page.getByLabel('Choose your transcript');
 const photo = { name: 'IMG_0042.jpg', mimeType: 'image/jpeg', buffer: jpeg() };
+
+async function inspect(page: Page): Promise<void> {
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+}
 
 async function showCode(page: Page): Promise<void> {
   await page.goto(UPLOAD);
@@ -43,7 +48,7 @@ async function scan(page: Page): Promise<string> {
   return jsQR.default(new Uint8ClampedArray(data), width, height)?.data ?? 'nothing that can be read';
 }
 
-test('a transcript is photographed with a phone that has read the code, and the computer goes on by itself', async ({
+test('a transcript is photographed with a phone that has read the code, the computer goes on by itself, and axe finds nothing on either', async ({
   page,
   browser,
   complaints,
@@ -53,8 +58,13 @@ test('a transcript is photographed with a phone that has read the code, and the 
   const address = await scan(page);
   expect(address).toMatch(new RegExp(`^${theInduct().server.url}/upload/[\\w-]{22}$`));
   await expect(page.getByRole('link', { name: address })).toBeVisible();
+  await expectAccessible(page);
 
-  const pocket = await browser.newContext({ ...phone, baseURL: theInduct().server.url });
+  const pocket = await browser.newContext({
+    ...phone,
+    baseURL: theInduct().server.url,
+    reducedMotion: 'reduce',
+  });
   complaints.watch(pocket);
   const handset = await pocket.newPage();
   await handset.goto(address);
@@ -62,12 +72,19 @@ test('a transcript is photographed with a phone that has read the code, and the 
   // Without the attribute `capture`, a phone offers both its camera and its files.
   await expect(choose(handset)).not.toHaveAttribute('capture');
   await expect(choose(handset)).toHaveAttribute('accept', /image\/jpeg/);
-  await choose(handset).setInputFiles(photo);
+  await inspect(handset);
+  const go = await hold(handset, 'uploadByLink');
+  const name = `${'a-very-long-name-of-a-file-'.repeat(8)}.jpg`;
+  await choose(handset).setInputFiles({ ...photo, name });
+  await expect(handset.getByRole('progressbar')).toBeVisible();
+  await inspect(handset);
+  go();
   await expect(handset.getByText('We have it.')).toBeVisible();
-  await expect(uploaded(handset)).toContainText('IMG_0042.jpg');
+  await expect(uploaded(handset)).toContainText('a-very-long-name');
+  await inspect(handset);
 
-  await expect(uploaded(page)).toContainText('IMG_0042.jpg');
-  await expect(page.getByText('IMG_0042.jpg arrived from your phone.')).toBeVisible();
+  await expect(uploaded(page)).toContainText('a-very-long-name');
+  await expect(page.getByText(/^a-very-long-name.* arrived from your phone\.$/)).toBeVisible();
   await expect(qr(page)).toBeHidden();
   // The link opens the upload page alone: the phone has no session for the join's other screens.
   expect(await handset.evaluate(() => localStorage.length)).toBe(0);
@@ -110,10 +127,10 @@ test('a file of this computer is listed once, although a poll has seen it before
   await expect(qr(page)).toBeVisible();
 });
 
-test('the computer looks for the photo only while the code is shown and the page is seen', async ({
+test('a computer whose clock is hours ahead looks for the photo only while the code is shown and the page is seen, and one that slept lists what came meanwhile', async ({
   page,
 }) => {
-  await page.clock.install();
+  await page.clock.install({ time: Date.now() + 3 * 3_600_000 });
   const { uuid } = await paidJoin(page, selfNomination);
   let looks = 0;
   await page.goto(UPLOAD);
@@ -125,10 +142,14 @@ test('the computer looks for the photo only while the code is shown and the page
   expect(looks).toBe(0);
   await button(page, 'Show the code').click();
   await expect(qr(page)).toBeVisible();
-  const looked = page.waitForResponse((response) => response.url().endsWith(`${uuid}/documents`));
-  await page.clock.runFor(3_500);
-  await (await looked).finished();
+  const look = async () => {
+    const looked = page.waitForResponse((response) => response.url().endsWith(`${uuid}/documents`));
+    await page.clock.runFor(3_500);
+    await (await looked).finished();
+  };
+  await look();
   expect(looks).toBe(1);
+  await expect(qr(page)).toBeVisible();
   await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
   });
@@ -143,20 +164,10 @@ test('the computer looks for the photo only while the code is shown and the page
   const after = looks;
   await page.clock.runFor(20_000);
   expect(looks).toBe(after);
-});
 
-test('a computer whose clock is hours ahead shows the code, and one that slept lists what came meanwhile', async ({
-  page,
-}) => {
-  await page.clock.install({ time: Date.now() + 3 * 3_600_000 });
-  const { uuid } = await paidJoin(page, selfNomination);
-  await page.goto(UPLOAD);
   await button(page, 'Show the code').click();
   await expect(qr(page)).toBeVisible();
-  const looked = page.waitForResponse((response) => response.url().endsWith(`${uuid}/documents`));
-  await page.clock.runFor(3_500);
-  await (await looked).finished();
-  await expect(qr(page)).toBeVisible();
+  await look();
   await page.context().request.post(`${theInduct().server.url}${pathOf('uploadTranscript', { uuid })}`, {
     multipart: { file: photo },
   });
@@ -165,7 +176,7 @@ test('a computer whose clock is hours ahead shows the code, and one that slept l
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
-test('a code that is over says so on the phone, and how to go on @phone-only', async ({
+test('a code that is over says so on the phone, and how to go on; a phone that joins is offered none @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -176,9 +187,7 @@ test('a code that is over says so on the phone, and how to go on @phone-only', a
   );
   await expect(page.locator('input[type=file]')).toHaveCount(0);
   await expectAccessible(page);
-});
 
-test('on a phone no code is offered: it is there already @phone-only', async ({ page }) => {
   await paidJoin(page, selfNomination);
   await page.goto(UPLOAD);
   await expect(button(page, 'Choose a file')).toBeVisible();
@@ -214,35 +223,4 @@ test('a code that cannot be made can be asked for again; its address is copied, 
   await expect(address).toBeFocused();
   await expect(address).toHaveValue(scanned);
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(scanned);
-});
-
-test('axe finds nothing on the code, and on the phone: empty, sending, arrived', async ({
-  page,
-  browser,
-}) => {
-  const { uuid } = await paidJoin(page, selfNomination);
-  await showCode(page);
-  await expectAccessible(page);
-  const { path } = await call(page, 'createUploadLink', { uuid }, {});
-  const pocket = await browser.newContext({
-    ...phone,
-    baseURL: theInduct().server.url,
-    reducedMotion: 'reduce',
-  });
-  const handset = await pocket.newPage();
-  await handset.goto(path);
-  await expect(button(handset, 'Choose a file')).toBeVisible();
-  await expectAccessible(handset);
-  await expectNoSidewaysScroll(handset);
-  const go = await hold(handset, 'uploadByLink');
-  const name = `${'a-very-long-name-of-a-file-'.repeat(8)}.pdf`;
-  await choose(handset).setInputFiles({ name, mimeType: 'application/pdf', buffer: pdf() });
-  await expect(handset.getByRole('progressbar')).toBeVisible();
-  await expectAccessible(handset);
-  await expectNoSidewaysScroll(handset);
-  go();
-  await expect(handset.getByText('We have it.')).toBeVisible();
-  await expectAccessible(handset);
-  await expectNoSidewaysScroll(handset);
-  await pocket.close();
 });

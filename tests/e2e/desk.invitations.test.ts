@@ -64,7 +64,7 @@ test('a file is checked, imported, and its codes are explained, withdrawn and ex
   await expect(page.getByText(/^DESKAAA23 works: it leads to Desk School/)).toBeVisible();
 });
 
-test('codes are made for a school, imported and downloaded; a code that is not found leads to its explanation', async ({
+test('codes are made for a school, imported and downloaded; a code that is not found leads to its explanation; what the filters find is ticked anew when they change', async ({
   page,
 }) => {
   await signIn(page, 'Mia Codes');
@@ -84,10 +84,7 @@ test('codes are made for a school, imported and downloaded; a code that is not f
   expect(readFileSync(await (await downloading).path(), 'utf8')).toMatch(
     /^\ufeff?code,.*\r\n[2-9A-Z]{9},,,,,Maple School,/,
   );
-});
 
-test('all that the filters find is ticked anew when the filters change', async ({ page }) => {
-  await signIn(page, 'Lea Filters');
   await page.goto('/invitations?school=Lincoln+High+School&lastDay=foo');
   const all = page.getByRole('checkbox', { name: 'All that the filters find' });
   await all.check();

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { orderingJoin, paidJoin } from './arrange.ts';
-import { signIn, test } from './desk.ts';
+import { personOf, signIn, test } from './desk.ts';
 import { expect, expectAccessible, expectContrast, expectNoSidewaysScroll, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { button, field, heading } from './steps.ts';
@@ -10,13 +10,15 @@ const dialog = (page: Page) => page.locator('dialog');
 const inDialog = (page: Page, name: string | RegExp) =>
   dialog(page).getByRole('button', { name, exact: true });
 
-/** Opens the page of whoever made a payment or has an email. Returns its path. */
-async function openPerson(page: Page, text: string): Promise<string> {
+/** Finds and opens the page of whoever made a payment or has an email. */
+async function openPerson(page: Page, text: string): Promise<void> {
   await page.goto(`/people?text=${encodeURIComponent(text)}`);
   await page.getByRole('table').getByRole('link').click();
   await expect(page).toHaveURL(/\/people\/\d+$/);
-  return new URL(page.url()).pathname;
 }
+
+/** Returns the path of the page of whose join this is. */
+const personPage = async (uuid: string) => `/people/${await personOf(uuid)}`;
 
 /** Goes to an address as Back or Forward does: without loading the page anew. */
 function goWithin(page: Page, address: string): Promise<void> {
@@ -75,9 +77,10 @@ test('a correction says what follows, ticks what a new email calls for, and lead
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const { intent } = await paidJoin(page);
+  const { intent, uuid } = await paidJoin(page);
+  const person = await personPage(uuid);
   await signIn(page, 'Lou Correct');
-  const person = await openPerson(page, intent);
+  await page.goto(person);
   await page.getByRole('link', { name: 'Correct' }).click();
   await page.getByLabel('Personal email').fill('nonsense');
   await page.getByLabel('Country').selectOption('Canada');
@@ -112,9 +115,9 @@ test('a note is added, stays while it could not be, and its removal leaves who a
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const { intent } = await paidJoin(page);
+  const { uuid } = await paidJoin(page);
   await signIn(page, 'Max Note');
-  await page.goto(`${await openPerson(page, intent)}/story`);
+  await page.goto(`${await personPage(uuid)}/story`);
   const note = field(page, 'Note');
   await button(page, 'Add a note').click();
   await expect(note).toBeFocused();
@@ -142,7 +145,7 @@ test('a link is made, copied and downloaded as a QR code, and a certificate as a
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const { intent } = await paidJoin(page);
+  const { uuid } = await paidJoin(page);
   await signIn(page, 'Nia Link');
   await openPerson(page, invitation.email);
   await button(page, 'Make a link').click();
@@ -162,7 +165,7 @@ test('a link is made, copied and downloaded as a QR code, and a certificate as a
   await inDialog(page, 'Download').click();
   expect((await picture).suggestedFilename()).toBe('link.svg');
 
-  await openPerson(page, intent);
+  await page.goto(await personPage(uuid));
   await button(page, 'Certificate').click();
   const file = page.waitForEvent('download');
   await inDialog(page, 'Download').click();
@@ -172,11 +175,11 @@ test('a link is made, copied and downloaded as a QR code, and a certificate as a
 test('what mends a problem opens from Today and on the person’s page, and Back closes it', async ({
   page,
 }) => {
-  const { intent } = await paidJoin(page);
+  const { intent, uuid } = await paidJoin(page);
   await stripe(theInduct().stripe).refund(intent, 1000);
   await signIn(page, 'Oz Problem');
   // Reads from Stripe what went back.
-  await page.goto(`${await openPerson(page, intent)}?do=settle`);
+  await page.goto(`${await personPage(uuid)}?do=settle`);
   await inDialog(page, 'Settle').click();
   await expect(page.getByText('Settled.')).toBeVisible();
   await page.goto('/');
@@ -200,9 +203,10 @@ test('every dialog of a person: axe finds nothing, nothing scrolls sideways, and
   page,
 }) => {
   await orderingJoin(page);
-  const { intent } = await paidJoin(page);
+  const { intent, uuid } = await paidJoin(page);
+  const person = await personPage(uuid);
   await signIn(page, 'Pat Dialogs');
-  const person = await openPerson(page, intent);
+  await page.goto(person);
   for (const [query, name] of [
     ['do=refund', 'What goes back?'],
     ['do=settle', 'Settle with Stripe?'],

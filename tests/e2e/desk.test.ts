@@ -13,6 +13,11 @@ test('a link signs one browser in, once, at the press of a button, and its secre
   page,
   complaints,
 }) => {
+  complaints.expectFailedRequests();
+  await page.goto(`/?${new URLSearchParams({ refused: 'Call 555 0100 and read out your sign-in link.' })}`);
+  await expect(heading(page, 'Sign in')).toBeVisible();
+  await expect(page.getByText(/555 0100/), 'somebody else may have written it').toHaveCount(0);
+
   const link = await linkOfOperator('Ada Link');
   const called: string[] = [];
   page.on('request', (request) => called.push(new URL(request.url()).pathname));
@@ -24,7 +29,6 @@ test('a link signs one browser in, once, at the press of a button, and its secre
   await expect(heading(page, 'Today')).toBeVisible();
   await expect(banner(page)).toContainText('Test data: no money moves.');
 
-  complaints.expectFailedRequests();
   await page.goto(link);
   await button(page, 'Sign in').click();
   await expect(page.getByRole('alert')).toHaveText(
@@ -156,7 +160,9 @@ test('a person is found and opened by keyboard alone, and each tab has an addres
   await expect(page.getByText('HubSpot was asked as well and knows nobody')).toBeVisible();
 });
 
-test('the arrows move between the rows that were found', async ({ page }) => {
+test('the arrows move between the rows that were found, and the same search again begins the list anew', async ({
+  page,
+}) => {
   await signIn(page, 'Ed Arrows');
   await page.goto('/people?text=Rivera');
   const rows = page.getByRole('table').getByRole('link');
@@ -170,10 +176,15 @@ test('the arrows move between the rows that were found', async ({ page }) => {
   await expect(rows).toHaveCount(50);
   await button(page, 'Show more').click();
   await expect(rows.nth(50)).toBeFocused();
+  await search(page).press('Enter');
+  await expect(rows).toHaveCount(50);
 });
 
-test('single keys are listed at ?, and can be switched off', async ({ page }) => {
-  await enterDesk(page, 'Fay Voice');
+test('single keys are listed at ?, and can be switched off; opened from the menu they give the focus back to it', async ({
+  page,
+}) => {
+  const name = 'Fay Voice';
+  await enterDesk(page, name);
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Keys' });
   await expect(dialog).toBeVisible();
@@ -187,29 +198,13 @@ test('single keys are listed at ?, and can be switched off', async ({ page }) =>
   await page.keyboard.press('?');
   await expect(search(page)).not.toBeFocused();
   await expect(dialog).toHaveCount(0);
-});
-
-test('the keys that were opened from the menu give the focus back to it', async ({ page }) => {
-  const name = 'Ida Menu';
-  await enterDesk(page, name);
   await button(page, name).focus();
   await page.keyboard.press('Enter');
   await button(page, 'Keys').focus();
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+  await expect(dialog).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(button(page, name)).toBeFocused();
-});
-
-test('the same search again begins the list anew', async ({ page }) => {
-  await signIn(page, 'Jo Again');
-  await page.goto('/people?text=Rivera');
-  const rows = page.getByRole('table').getByRole('link');
-  await expect(rows).toHaveCount(50);
-  await button(page, 'Show more').click();
-  await expect(rows.nth(50)).toBeFocused();
-  await search(page).press('Enter');
-  await expect(rows).toHaveCount(50);
 });
 
 test('what cannot be loaded says so with its reference, and tries again; what does not exist has a way back', async ({
@@ -238,14 +233,4 @@ test('what cannot be loaded says so with its reference, and tries again; what do
   await page.goto('/nowhere');
   await page.getByRole('link', { name: 'Go to Today' }).click();
   await expect(heading(page, 'Today')).toBeVisible();
-});
-
-test('the sign-in page says nothing that somebody else has written into its address', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expectFailedRequests();
-  await page.goto(`/?${new URLSearchParams({ refused: 'Call 555 0100 and read out your sign-in link.' })}`);
-  await expect(heading(page, 'Sign in')).toBeVisible();
-  await expect(page.getByText(/555 0100/)).toHaveCount(0);
 });

@@ -85,11 +85,14 @@ async function inDatabase(text: string, values: unknown[]): Promise<Record<strin
   }
 }
 
-/** Returns the address of the page on which the transcripts of a join are judged. */
-export async function judgingPage(uuid: string): Promise<string> {
+/** Returns the number of the person of a join. */
+export async function personOf(uuid: string): Promise<string> {
   const [row] = await inDatabase('select person_id from join_session where uuid = $1', [uuid]);
-  return `/transcripts/${String(row!.person_id)}/1`;
+  return String(row!.person_id);
 }
+
+/** Returns the address of the page on which the transcripts of a join are judged. */
+export const judgingPage = async (uuid: string) => `/transcripts/${await personOf(uuid)}/1`;
 
 /** Lets a join be paid so long ago that its proof is overdue. */
 export async function payLongAgo(uuid: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import type { Page } from '@playwright/test';
+import type { Page, Route } from '@playwright/test';
 import { NOT_A_FILE, othersLeftOut, TRANSCRIPT_NOT_NEEDED } from '../../packages/documents/document.ts';
-import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
-import { npmRun } from '../harness/npmStart.ts';
-import { alter, call, paidJoin, routeOnce, selfNomination } from './arrange.ts';
-import { expect, test, theInduct } from './fixtures.ts';
+import { pdf, program } from '../harness/documents.ts';
+import { alter, call, paidJoin, refuse, routeOnce, selfNomination, unroute } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { query } from './passes.ts';
 import { button, heading } from './steps.ts';
 
 const UPLOAD = '/registration/upload-transcript';
@@ -42,34 +42,7 @@ async function drop(
     await zone.dispatchEvent(type, { dataTransfer: data });
 }
 
-test('a transcript is chosen with a button, listed with its size, still there after a reload, and leads on @phone-only', async ({
-  page,
-}) => {
-  await openUpload(page);
-  await expect(goOn(page)).toBeHidden();
-  const chooser = page.waitForEvent('filechooser');
-  await button(page, 'Choose a file').click();
-  await (await chooser).setFiles(file('transcript.pdf', pdf({ size: 12_645 })));
-  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
-  await page.reload();
-  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
-  await goOn(page).click();
-  await expect(page).toHaveURL('/registration/congratulations');
-});
-
-test('whose membership has ended reads that no transcript is needed, and is offered no way to send one', async ({
-  page,
-}) => {
-  await openUpload(page);
-  await alter(page, 'getDocuments', (data) => Object.assign(data, { hasEnded: true }));
-  await page.reload();
-  await expect(alert(page).filter({ hasText: TRANSCRIPT_NOT_NEEDED })).toBeVisible();
-  await expect(choose(page)).toHaveCount(0);
-  await expect(button(page, 'Show the code')).toHaveCount(0);
-  await expect(page.getByText(/One last step|have it with you/)).toHaveCount(0);
-});
-
-test('of two files dropped at once only the first is sent, and a link of another page is said to be no file', async ({
+test('of two files dropped at once only the first is sent, which is said, also by the thanks for a resume; a link of another page is said to be no file', async ({
   page,
 }) => {
   await openUpload(page);
@@ -92,11 +65,7 @@ test('of two files dropped at once only the first is sent, and a link of another
   await expect(uploaded(page)).toHaveCount(2);
   await expect(alert(page)).toHaveCount(0);
   await expect(note).toHaveCount(0);
-});
 
-test('of two resumes dropped at once the first is sent, and the thanks say that the other was not', async ({
-  page,
-}) => {
   await page.goto('/upload-resume/101');
   const zone = page.getByText('Drop your resume here');
   await drop(page, [file('first.pdf'), file('second.pdf')], { zone });
@@ -104,34 +73,13 @@ test('of two resumes dropped at once the first is sent, and the thanks say that 
   await expect(page.getByText(othersLeftOut('first.pdf'))).toBeVisible();
 });
 
-test('every accepted type is taken, whatever its name, and is listed by one that opens it', async ({
-  page,
-}) => {
-  await openUpload(page);
-  const offered = (await choose(page).getAttribute('accept'))!.split(',');
-  for (const known of ['image/jpeg', '.jfif', '.jpe', 'application/pdf']) expect(offered).toContain(known);
-  const given: [string, Buffer, string][] = [
-    ['my "official" transcript.pdf', pdf(), 'my "official" transcript.pdf'],
-    ['scan.jfif', jpeg(), 'scan.jpg'],
-    ['transcript', pdf(), 'transcript.pdf'],
-    ['scan.jpg.', png(), 'scan.png'],
-    ['d.doc', doc(), 'd.doc'],
-    ['e.docx', docx(), 'e.docx'],
-    ['not to be printed.pdf', encryptedPdf({ permitted: permissions.butPrinting }), 'not to be printed.pdf'],
-  ];
-  for (const [index, [name, buffer]] of given.entries()) {
-    await choose(page).setInputFiles(file(name, buffer));
-    await expect(uploaded(page)).toHaveCount(index + 1);
-  }
-  await page.reload();
-  for (const [index, [, , kept]] of given.entries())
-    await expect(uploaded(page).nth(index)).toContainText(kept);
-});
-
-test('a slow upload shows real progress, can be cancelled, and goes through the second time @phone-only', async ({
+test('a transcript is chosen with a button; a slow one shows real progress and can be cancelled; it is listed with its size, still there after a reload, and leads on @phone-only', async ({
   page,
 }) => {
   const uuid = await openUpload(page);
+  await expect(goOn(page)).toBeHidden();
+  const offered = (await choose(page).getAttribute('accept'))!.split(',');
+  for (const known of ['image/jpeg', '.jfif', '.jpe', 'application/pdf']) expect(offered).toContain(known);
   const network = await page.context().newCDPSession(page);
   await network.send('Network.enable');
   const speed = (bytesPerSecond: number) =>
@@ -154,8 +102,14 @@ test('a slow upload shows real progress, can be cancelled, and goes through the 
   await expect(uploaded(page)).toHaveCount(0);
   expect((await call(page, 'getDocuments', { uuid })).documents).toEqual([]);
   await speed(-1);
-  await choose(page).setInputFiles(large);
-  await expect(uploaded(page)).toHaveCount(1);
+  const chooser = page.waitForEvent('filechooser');
+  await button(page, 'Choose a file').click();
+  await (await chooser).setFiles(file('transcript.pdf', pdf({ size: 12_645 })));
+  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
+  await page.reload();
+  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
+  await goOn(page).click();
+  await expect(page).toHaveURL('/registration/congratulations');
 });
 
 test('what is sent and not yet answered is said to be checked, and cannot be cancelled any more: it is stored', async ({
@@ -175,12 +129,33 @@ test('what is sent and not yet answered is said to be checked, and cannot be can
   await expect(page.getByRole('status').filter({ hasText: 'transcript.pdf was uploaded.' })).toBeAttached();
 });
 
-test('a file that is gone since it was chosen is to be chosen again, and is not tried again', async ({
+test('an upload that fails says so inline, keeps the file, and Try again sends it; one that is gone since is to be chosen again', async ({
   page,
   complaints,
 }, info) => {
   complaints.expectFailedRequests();
   await openUpload(page);
+  const toast = (title: string, text: string) =>
+    page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text });
+  await refuse(page, 'uploadTranscript', 500, 'The server says why not.');
+  await choose(page).setInputFiles(file('transcript.pdf'));
+  await expect(alert(page)).toContainText('The server says why not.');
+  await expect(alert(page)).toContainText('transcript.pdf');
+  await expect(toast('Error', 'The server says why not.')).toBeVisible();
+  await unroute(page);
+  for (const answer of [
+    (one: Route) => one.fulfill({ json: { success: false } }),
+    (one: Route) => one.abort('connectionreset'),
+  ]) {
+    await routeOnce(page, '**/upload-transcript', answer);
+    await button(page, 'Try again').click();
+    await expect(alert(page)).toContainText('Failed to upload file.');
+  }
+  await expect(toast('Request Error', 'Failed to send request.')).toBeVisible();
+  await button(page, 'Try again').click();
+  await expect(uploaded(page)).toContainText('transcript.pdf');
+  await expect(alert(page)).toHaveCount(0);
+
   await routeOnce(page, '**/upload-transcript', (route) => route.abort());
   const photo = info.outputPath('photo.pdf');
   writeFileSync(photo, pdf());
@@ -194,59 +169,36 @@ test('a file that is gone since it was chosen is to be chosen again, and is not 
   const chooser = page.waitForEvent('filechooser');
   await button(page, 'Choose a file').click();
   await (await chooser).setFiles(photo);
-  await expect(uploaded(page)).toHaveCount(1);
+  await expect(uploaded(page)).toHaveCount(2);
 });
 
-test('a connection that breaks says so inline, keeps the file, and Try again sends it', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expectFailedRequests();
-  await openUpload(page);
-  await routeOnce(page, '**/upload-transcript', (route) => route.abort('connectionreset'));
-  await choose(page).setInputFiles(file('transcript.pdf'));
-  await expect(alert(page)).toContainText('transcript.pdf');
-  await expect(alert(page)).toContainText('Failed to upload file.');
-  await button(page, 'Try again').click();
-  await expect(uploaded(page)).toContainText('transcript.pdf');
-  await expect(alert(page)).toHaveCount(0);
-});
-
-test('a file of more than the server takes is refused before it is sent', async ({ page }) => {
-  await page.route(`**${UPLOAD}`, async (route) => {
-    const response = await route.fetch();
-    const body = (await response.text()).replace('"uploadMaxBytes":null', '"uploadMaxBytes":1000000');
-    await route.fulfill({ response, body });
-  });
-  const sent: string[] = [];
-  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
-  await openUpload(page);
-  await choose(page).setInputFiles(file('large.pdf', pdf({ size: 1_000_001 })));
-  await expect(alert(page)).toContainText('This file is too large. The limit is 976 KB.');
-  expect(sent).toEqual([]);
-  await choose(page).setInputFiles(file('fits.pdf', pdf({ size: 900_000 })));
-  await expect(uploaded(page)).toHaveCount(1);
-});
-
-const refused: [string, ReturnType<typeof file>, RegExp][] = [
-  ['another type', file('notes.txt', Buffer.from('My grades')), /not accepted/],
-  ['nothing', file('empty.pdf', Buffer.alloc(0)), /empty/],
-  ['a program named as a PDF', file('transcript.pdf', program()), /is a program/],
-  ['a HEIC photo', file('IMG_0001.HEIC', Buffer.from('\0\0\0\x18ftypheic')), /send it as JPEG/],
+const refused: [string, ReturnType<typeof file>, string][] = [
+  [
+    'another type',
+    file('notes.txt', Buffer.from('x')),
+    'This type of file is not accepted. Please choose a PDF, JPEG, PNG or Word (.doc, .docx) file.',
+  ],
+  ['nothing', file('empty.pdf', Buffer.alloc(0)), 'empty'],
+  ['a program named as a PDF', file('transcript.pdf', program()), 'is a program'],
+  [
+    'more than the server takes',
+    file('large.pdf', pdf({ size: 1_000_001 })),
+    'This file is too large. The limit is 976 KB.',
+  ],
 ];
 const refusedByServer: typeof refused = [
-  [
-    'a PDF with a password',
-    file('secret.pdf', encryptedPdf({ password: 'secret' })),
-    /protected with a password/,
-  ],
-  ['half a PDF', file('transcript.pdf', pdf().subarray(0, 300)), /damaged or incomplete/],
+  ['half a PDF', file('half.pdf', pdf().subarray(0, 300)), 'damaged or incomplete'],
 ];
 test('what cannot be taken is said, before anything is sent if its beginning shows it', async ({
   page,
   complaints,
 }) => {
   complaints.expectFailedRequests();
+  await page.route(`**${UPLOAD}`, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace('"uploadMaxBytes":null', '"uploadMaxBytes":1000000');
+    await route.fulfill({ response, body });
+  });
   await openUpload(page);
   const sent: string[] = [];
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
@@ -259,20 +211,20 @@ test('what cannot be taken is said, before anything is sent if its beginning sho
       await expect(button(page, 'Try again')).toBeHidden();
     });
   expect(sent.length).toBe(refusedByServer.length);
+  await choose(page).setInputFiles(file('fits.pdf', pdf({ size: 900_000 })));
+  await expect(uploaded(page)).toHaveCount(1);
 });
 
-test('a rejection is told on the upload and the welcome page, and the next upload takes it away', async ({
+test('a rejection is told on the upload and the welcome page, and the next upload takes it away; whose membership has ended is asked for none', async ({
   page,
 }) => {
   const uuid = await openUpload(page);
   await choose(page).setInputFiles(file('blurred.pdf'));
   await expect(uploaded(page)).toHaveCount(1);
-  const { folder } = theInduct();
-  const reject = npmRun('operator', { DATA_DIR: `${folder}/data` }, [
-    ...['documents', 'reject', uuid],
-    ...['--reason', 'unreadable'],
-  ]);
-  expect(await reject.ended, reject.output()).toBe(0);
+  await query(
+    `update document set review = 'rejected', reason = 'unreadable', reviewed_at = now() where session_uuid = $1`,
+    [uuid],
+  );
   const sentence = 'We could not read your transcript. Please upload a sharper photo, or a PDF.';
   await page.goto('/registration/congratulations');
   await expect(page.getByText(sentence)).toBeVisible();
@@ -282,4 +234,11 @@ test('a rejection is told on the upload and the welcome page, and the next uploa
   await choose(page).setInputFiles(file('sharp.pdf'));
   await expect(uploaded(page)).toContainText('sharp.pdf');
   await expect(alert(page)).toHaveCount(0);
+
+  await alter(page, 'getDocuments', (data) => Object.assign(data, { hasEnded: true }));
+  await page.reload();
+  await expect(alert(page).filter({ hasText: TRANSCRIPT_NOT_NEEDED })).toBeVisible();
+  await expect(choose(page)).toHaveCount(0);
+  await expect(button(page, 'Show the code')).toHaveCount(0);
+  await expect(page.getByText(/One last step|have it with you/)).toHaveCount(0);
 });

@@ -40,6 +40,11 @@ test('an address that the site does not have is 404, whatever the browser is sho
     await expect(page, path).toHaveURL(HOME);
   }
   expect((await page.goto('/registration/checkout'))?.status()).toBe(200);
+  expect((await page.goto('/upload-resume/101/extra'))?.status()).toBe(404);
+  const main = page.getByRole('main');
+  await expect(page.getByRole('heading', { level: 1, name: 'Page not found' })).toBeVisible();
+  await expect(main.getByText(/join/), 'there is none').toHaveCount(0);
+  await expect(main.getByRole('link', { name: 'Get Started' })).toBeVisible();
 });
 
 test('the guard takes nothing of an address along but the programme', async ({ page }) => {
@@ -82,74 +87,51 @@ test('a joiner whose bank leads back to a browser that knows no join reads how t
   await expect(page).toHaveURL('/pass');
 });
 
-test('an address below the resume page is none, and speaks of no join where there is none', async ({
-  page,
-}) => {
-  const response = await page.goto('/upload-resume/101/extra');
-  expect(response?.status()).toBe(404);
-  await expect(page.getByRole('heading', { level: 1, name: 'Page not found' })).toBeVisible();
-  await expect(page.getByRole('main').getByText(/join/)).toHaveCount(0);
-  await expect(page.getByRole('main').getByRole('link', { name: 'Get Started' })).toBeVisible();
-});
-
 const CHECKOUT = '/registration/checkout';
 const DETAILS = '/registration/student-details';
-/** Paths to which a browser is redirected, by the state of its join. The others are in packages/core/joinSession.test.ts. */
-const states = {
-  'a join just started': {
-    arrange: startedJoin,
-    ends: {
-      '/': HOME,
-      '/registration/membership': DETAILS,
-      '/registration/congratulations': DETAILS,
-      '/registration/initiate/upgrade?payment_intent=pi_1': DETAILS,
-      '/no/such/page': '/no/such/page',
-    },
-  },
-  'a join at checkout': {
-    arrange: orderingJoin,
-    ends: {
-      [DETAILS]: DETAILS,
-      [CHECKOUT]: CHECKOUT,
-      '/registration/congratulations': CHECKOUT,
-    },
-  },
-} as const;
-
-for (const [name, { arrange, ends }] of Object.entries(states)) {
-  test(`with ${name} a path leads to a screen that the join allows`, async ({ page, complaints }) => {
-    complaints.expect(/status of 409/);
-    await arrange(page);
-    for (const [path, end] of Object.entries(ends)) {
-      await page.goto(path);
-      await expect(page, path).toHaveURL(end);
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    }
-  });
-}
-
-test('a paid join opens where it left off on every earlier path, and is charged once', async ({
+const WELCOME = '/registration/congratulations';
+test('in each of its states a join opens the screens that it allows, a paid one where it left off, and is charged once', async ({
   page,
   complaints,
   stripeApi,
 }) => {
   complaints.expect(/status of 409/, /payment return misses its parameters/);
-  const { intent, upgradePath } = await paidJoin(page);
-  for (const path of [DETAILS, CHECKOUT, '/registration/initiate/upgrade']) {
-    await page.goto(path);
-    await expect(page.getByRole('button', { name: 'Upgrade Now' }), path).toBeVisible();
-  }
-  await page.goto(upgradePath);
-  await page.getByRole('button', { name: 'Skip' }).click();
-  await expect(page).toHaveURL('/registration/congratulations');
-  for (const path of [CHECKOUT, upgradePath]) {
-    await page.goto(path);
-    await expect(page, path).toHaveURL('/registration/congratulations');
-  }
+  // The other paths are in packages/core/joinSession.test.ts.
+  const leads = async (ends: Record<string, string>) => {
+    for (const [path, end] of Object.entries(ends)) {
+      await page.goto(path);
+      await expect(page, path).toHaveURL(end);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    }
+  };
+  const uuid = await startedJoin(page);
+  const same = async () => uuid;
+  await test.step('just started', () =>
+    leads({
+      '/': HOME,
+      '/registration/membership': DETAILS,
+      [WELCOME]: DETAILS,
+      '/registration/initiate/upgrade?payment_intent=pi_1': DETAILS,
+      '/no/such/page': '/no/such/page',
+    }));
+  await orderingJoin(page, same);
+  await test.step('at Checkout', () =>
+    leads({ [DETAILS]: DETAILS, [CHECKOUT]: CHECKOUT, [WELCOME]: CHECKOUT }));
+  const { intent, upgradePath } = await paidJoin(page, same);
+  await test.step('paid', async () => {
+    for (const path of [DETAILS, CHECKOUT, '/registration/initiate/upgrade']) {
+      await page.goto(path);
+      await expect(page.getByRole('button', { name: 'Upgrade Now' }), path).toBeVisible();
+    }
+    await page.goto(upgradePath);
+    await page.getByRole('button', { name: 'Skip' }).click();
+    await expect(page).toHaveURL(WELCOME);
+    await leads({ [CHECKOUT]: WELCOME, [upgradePath]: WELCOME });
+  });
   expect(await stripeApi.taken(intent)).toEqual([6500]);
 });
 
-test('a session that no longer exists is told so at every screen, and one can start over', async ({
+test('a session that no longer exists is told so at every screen, which has no form then, and one can start over', async ({
   page,
   complaints,
 }) => {
@@ -171,6 +153,8 @@ test('a session that no longer exists is told so at every screen, and one can st
       await expect(page.getByRole('main').getByRole('alert')).toContainText(
         'This join session was not found. Please start over.',
       );
+      await expect(page.getByRole('textbox')).toHaveCount(0);
+      await expect(page.getByRole('button', { name: 'Save' })).toHaveCount(0);
       await page.getByRole('button', { name: 'Start Over' }).click();
       await expect(page).toHaveURL(HOME);
       expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();

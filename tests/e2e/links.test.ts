@@ -1,6 +1,7 @@
 import { docx } from '../harness/documents.ts';
-import { alter, refuse, route, unroute } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { alter, refuse, route, routeOnce, unroute } from './arrange.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { letterTo } from './passes.ts';
 import {
   addressForm,
   button,
@@ -19,14 +20,6 @@ const resume = {
   buffer: docx(),
 };
 
-test('a link with an unknown contact says so and leads to Get Started', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
-  await page.goto('/registration/999999999/init');
-  await expect(page.getByRole('alert')).toHaveText('Failed to initiate join process.');
-  await page.getByRole('link', { name: 'Get Started' }).click();
-  await expect(page).toHaveURL('/registration/get-started');
-});
-
 test('an invitation that the server cannot look up now is tried again by itself, and opens when it can', async ({
   page,
   complaints,
@@ -44,30 +37,7 @@ test('an invitation that the server cannot look up now is tried again by itself,
   await runClockUntil(page, async () => page.url().endsWith('/registration/student-details'));
 });
 
-test('a checkout by a link offers a button when the server could not say for long', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expectFailedRequests();
-  await page.clock.install();
-  await refuse(page, 'initiateCheckout', 503, 'We cannot look up your invitation at this moment.');
-  await page.goto('/initialize/checkout?vid=103');
-  const text = page.getByText(/Trying again automatically/);
-  await expect(text).toContainText('(1 of 3)');
-  for (const next of ['(2 of 3)', '(3 of 3)'])
-    await runClockUntil(page, () => text.filter({ hasText: next }).isVisible());
-  await runClockUntil(
-    page,
-    async () => (await text.count()) === 0 && (await button(page, 'Try again').isEnabled()),
-  );
-  await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
-  await expect(heading(page, 'Checkout')).toBeVisible();
-  await unroute(page, route('initiateCheckout'));
-  await button(page, 'Try again').click();
-  await expect(page).toHaveURL('/registration/checkout');
-});
-
-test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone-only', async ({
+test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade, and the papers for the member alone @phone-only', async ({
   page,
   invitation,
   stripeApi,
@@ -91,20 +61,20 @@ test('a direct checkout: overridden price, no progress bar, policies above Buy N
   await expect(page.getByText('$55', { exact: true })).toBeVisible();
   await button(page, 'Skip').click();
   await expect(heading(page, 'Congratulations')).toBeVisible();
+
+  await expect(page.getByText('Jordan is now a member of Collegiate Honor Society.')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toHaveCount(0);
+  expect(await page.content()).not.toMatch(/Rivera|Oak Street|jordan\.rivera/);
+  await button(page, 'I am the member').click();
+  await expectAccessible(page);
+  await button(page, 'Email me a code').click();
+  const [code] = /^\d{6}$/m.exec((await letterTo(invitation.email, 'Your code')).text!)!;
+  await page.getByLabel('Six-digit code').fill(code);
+  await button(page, 'Continue with the code').click();
+  await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toBeVisible();
 });
 
-test('a direct checkout by a link whose ampersands were escaped on the way sells at its price', async ({
-  page,
-  invitation,
-}) => {
-  for (const query of ['&amp;mp=2&amp;c=5000', '&#38;mp=2&#38;c=5000']) {
-    await page.goto('about:blank');
-    await page.goto(`/initialize/checkout?vid=${invitation.contactId}${query}`);
-    await expect(total(page)).toHaveText('$50.00');
-  }
-});
-
-test('a direct checkout below the floor, of an unknown product, by an id that is no number, or for an unknown contact is refused, and nothing is stored', async ({
+test('a direct checkout below the floor, of an unknown product, by an id that is no number, or for an unknown contact is refused, as an invitation of an unknown contact, and nothing is stored; one without a contact only logs that it is missing', async ({
   page,
   complaints,
 }) => {
@@ -125,6 +95,16 @@ test('a direct checkout below the floor, of an unknown product, by an id that is
     await expect(page.getByRole('alert')).toHaveText(`Error: ${sentence}`);
     expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
   }
+  await page.goto('/registration/999999999/init');
+  await expect(page.getByRole('alert')).toHaveText('Failed to initiate join process.');
+  await page.getByRole('link', { name: 'Get Started' }).click();
+  await expect(page).toHaveURL('/registration/get-started');
+
+  complaints.expect(/Contact ID is missing/);
+  await page.goto('/initialize/checkout?mp=1');
+  await expect(page.getByRole('link', { name: 'Get Started' })).toBeVisible();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  expect(complaints.seen.at(-1)).toMatch(/Contact ID is missing/);
 });
 
 test('a direct checkout shows the features of a membership as text, as Membership does, and those of an upgrade as HTML', async ({
@@ -148,14 +128,6 @@ test('a direct checkout shows the features of a membership as text, as Membershi
   await expect(page.getByText('Books & pins', { exact: true })).toBeVisible();
 });
 
-test('a direct checkout without a contact only logs that it is missing', async ({ page, complaints }) => {
-  complaints.expect(/Contact ID is missing/);
-  await page.goto('/initialize/checkout?mp=1');
-  await expect(page.getByRole('link', { name: 'Get Started' })).toBeVisible();
-  await expect(page.getByRole('alert')).toHaveCount(0);
-  expect(complaints.seen).toEqual([expect.stringMatching(/Contact ID is missing/)]);
-});
-
 test('a resume is uploaded by anyone with its link, which must name a contact who is known', async ({
   page,
   complaints,
@@ -172,6 +144,15 @@ test('a resume is uploaded by anyone with its link, which must name a contact wh
   await page.goto('/upload-resume/101');
   await expect(heading(page, 'Upload Your Resume')).toBeVisible();
   await expect(page.locator('input[type=file]')).toHaveCount(1);
+  const json = {
+    success: true,
+    status: 'success',
+    data: { success: false, message: 'The server says why not.' },
+  };
+  await routeOnce(page, route('uploadResume'), (request) => request.fulfill({ json }));
+  await page.getByLabel('Choose your resume').setInputFiles(resume);
+  await expect(page.getByRole('alert')).toContainText('The server says why not.');
+  await expect(page).toHaveTitle('Error: Upload Your Resume');
   await page.getByLabel('Choose your resume').setInputFiles(resume);
   await expect(heading(page, 'Resume Uploaded Successfully!')).toBeFocused();
   await expect(
@@ -182,25 +163,9 @@ test('a resume is uploaded by anyone with its link, which must name a contact wh
   await expect(page.locator('input[type=file]')).toHaveCount(0);
 });
 
-test('a contact who is already a member is told so and not charged, by a code and by a link', async ({
+test('a code that has expired, one that there is not, and one of a member get a sentence each under the form, other ways on, and no toast', async ({
   page,
   complaints,
-}) => {
-  complaints.expectFailedRequests();
-  await page.goto('/');
-  await page.getByLabel('Invite code').fill('HONOR105');
-  await button(page, 'Submit').click();
-  await expect(page.getByRole('alert')).toContainText(/already/i);
-  await expect(page).toHaveURL('/registration/get-started');
-  await expect(page.getByRole('main').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
-  await expect(button(page, 'nominate yourself')).toHaveCount(0);
-  await page.goto('/registration/105/init');
-  await expect(page.getByRole('alert')).toContainText(/already a member/);
-  await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
-});
-
-test('a code that has expired and one that there is not get a sentence each under the form, other ways on, and no toast', async ({
-  page,
 }) => {
   for (const [code, sentence] of [
     ['EXPIRED2025', 'Eligibility check failed. This invite code has expired.'],
@@ -217,6 +182,19 @@ test('a code that has expired and one that there is not get a sentence each unde
     await ways.getByRole('button', { name: 'nominate yourself' }).click();
     await expect(page.getByLabel('Yes, I confirm I meet the eligibility requirements')).toBeVisible();
   }
+  await test.step('a contact who is already a member, by a code and by a link', async () => {
+    complaints.expectFailedRequests();
+    await page.goto('/');
+    await page.getByLabel('Invite code').fill('HONOR105');
+    await button(page, 'Submit').click();
+    await expect(page.getByRole('alert')).toContainText(/already/i);
+    await expect(page).toHaveURL('/registration/get-started');
+    await expect(page.getByRole('main').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+    await expect(button(page, 'nominate yourself')).toHaveCount(0);
+    await page.goto('/registration/105/init');
+    await expect(page.getByRole('alert')).toContainText(/already a member/);
+    await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
+  });
 });
 
 test('a link opens the join of the contact that it names, wherever they live; a billing address is in the US or Canada', async ({

@@ -1,18 +1,7 @@
 import type { Page } from '@playwright/test';
-import {
-  alter,
-  call,
-  detailedJoin,
-  hold,
-  holdRequests,
-  openIntent,
-  orderingJoin,
-  startedJoin,
-  unroute,
-} from './arrange.ts';
-import { expect, test, theInduct } from './fixtures.ts';
+import { alter, detailedJoin, hold, holdRequests, orderingJoin, startedJoin, unroute } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
-import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
 import { button, buyNow, cardForm, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
@@ -173,34 +162,6 @@ test('a card form that does not load says so, and one that could not be told of 
   });
 });
 
-test('the card form of a payment that is over leads on, instead of staying blank', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expect(/(card form|wallets) could not be loaded/, /status of 40/);
-  const uuid = await orderingJoin(page);
-  const { secret, revision } = await openIntent(page, uuid);
-  const id = secret.split('_secret_')[0]!;
-  await call(page, 'beginPayment', { uuid }, { revision });
-  const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // The page sees these answers when the join is paid elsewhere between the page's two calls. The first answer still has the
-  // unpaid order, and the second has the client secret of a payment that has ended.
-  await page.route('**/checkout-details', (route) =>
-    route.fulfill({ json: { success: true, status: 'success', data: answer } }),
-  );
-  await page.route('**/create-payment-intent', (route) =>
-    route.fulfill({
-      json: { success: true, status: 'success', data: { clientSecret: secret, amount: 6500, revision } },
-    }),
-  );
-  await stripe(theInduct().stripe).confirm(id, 'pm_card_visa', theInduct().server.url);
-  await page.goto('/registration/checkout');
-  await expect(page.getByRole('alert')).toContainText('The card form could not be loaded.');
-  await unroute(page);
-  await button(page, 'Try again').click();
-  await expect(page).toHaveURL(/\/registration\/upgrade/);
-});
-
 /** A picture that is three times as high as wide. */
 const PORTRAIT = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="100" height="300"/>')}`;
 
@@ -222,26 +183,6 @@ test('a picture of a product fills its square, and a drawn one takes the place o
   expect(await picture.boundingBox()).toEqual(await picture.locator('..').boundingBox());
   await expect(item('Lapel Pin').locator('svg')).toBeVisible();
   await expect(item('Lapel Pin').locator('img')).toHaveCount(0);
-});
-
-test('waiting has the size of what comes: skeletons for details, two cards and the upgrade, a loader for Checkout', async ({
-  page,
-}) => {
-  await orderingJoin(page);
-  let open = () => {};
-  await page.route('**/api/public/join-session/**', async (route) => {
-    await new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    await route.continue();
-  });
-  const waiting = page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' });
-  for (const path of ['student-details', 'membership', 'checkout']) {
-    await page.goto(`/registration/${path}`);
-    await expect(waiting.first()).toBeVisible();
-    if (path === 'membership') await expect(waiting.locator('[data-count="2"] > div')).toHaveCount(2);
-    open();
-  }
 });
 
 test('Get Started is taken over as it was painted, with what was typed before; Submit cannot be pressed again while the server is asked', async ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { isLong } from '../harness/testLength.ts';
-import { alter, call, paidJoin, refuse, route, unroute } from './arrange.ts';
+import { alter, call, paidJoin, refuse, route, unroute, verifyPathOfMember } from './arrange.ts';
 import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { heading } from './steps.ts';
 
@@ -55,25 +55,6 @@ test('the name is the largest thing on the welcome page, on a picture that a pho
   await expect(link(page, 'Add to LinkedIn')).not.toHaveAttribute('href', /certUrl/);
 });
 
-test('without a sheet for sharing the picture is saved; without the picture the name stands in its frame', async ({
-  page,
-  complaints,
-}) => {
-  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'share', { value: undefined }));
-  await openWelcome(page);
-  const saving = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save picture' }).click();
-  expect((await saving).suggestedFilename()).toBe('certificate.png');
-
-  complaints.expectFailedRequests();
-  await page.route('**/certificate.svg', (route) => route.fulfill({ status: 503 }));
-  await page.reload();
-  await expect(page.getByText('Jordan Rivera', { exact: true })).toBeVisible();
-  await expect(page.getByText('Honor Scholars', { exact: true })).toBeVisible();
-  await expectAccessible(page);
-  await expectFits(page);
-});
-
 test('a new member downloads the certificate and the press release from the welcome, and copies its text @phone-only', async ({
   page,
   context,
@@ -114,15 +95,21 @@ test('a new member downloads the certificate and the press release from the welc
 });
 
 for (const clipboard of isLong ? ['refuses to copy', 'is missing'] : ['refuses to copy'])
-  test(`when the clipboard ${clipboard}, the text is selected instead, and a sentence says so @phone-only`, async ({
+  test(`when the clipboard ${clipboard}, the text is selected instead, and a sentence says so; without a sheet for sharing the picture is saved, and without the picture the name stands in its frame @phone-only`, async ({
     page,
+    complaints,
   }) => {
+    complaints.expectFailedRequests();
     await page.addInitScript((refuses) => {
       const writeText = () => Promise.reject(new DOMException('Write permission denied.'));
       Object.defineProperty(navigator, 'clipboard', { value: refuses ? { writeText } : undefined });
+      Object.defineProperty(Navigator.prototype, 'share', { value: undefined });
     }, clipboard === 'refuses to copy');
     const selected = () => page.evaluate(() => getSelection()?.toString());
     await openWelcome(page);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save picture' }).click();
+    expect((await saving).suggestedFilename()).toBe('certificate.png');
     await page.getByRole('button', { name: 'Copy the code WELCOME15' }).click();
     await expect(page.getByLabel('Please copy the code by hand: it is selected.')).toBeFocused();
     expect(await selected()).toBe('WELCOME15');
@@ -134,6 +121,13 @@ for (const clipboard of isLong ? ['refuses to copy', 'is missing'] : ['refuses t
     await page.getByRole('button', { name: 'Copy text' }).click();
     await expect(page.getByText('Please copy the text by hand: it is selected.')).toBeVisible();
     expect(await selected()).toBe(await page.getByLabel('Text of the press release').inputValue());
+
+    await page.route('**/certificate.svg', (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    await expect(page.getByText('Jordan Rivera', { exact: true })).toBeVisible();
+    await expect(page.getByText('Honor Scholars', { exact: true })).toBeVisible();
+    await expectAccessible(page);
+    await expectFits(page);
   });
 
 test('a member turns the entry off and on, with the keyboard; a reload shows it as it was left', async ({
@@ -169,7 +163,7 @@ test('a member turns the entry off and on, with the keyboard; a reload shows it 
   await stranger.close();
 });
 
-test('the switch says how it stands when the papers are loaded later than the page', async ({
+test('the switch says how it stands when the papers are loaded later than the page, and when it could not be turned; whose name cannot be printed reads why, and is offered no file @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -182,53 +176,27 @@ test('the switch says how it stands when the papers are loaded later than the pa
   await page.getByRole('button', { name: 'Try again' }).click();
   await openMore(page);
   await expect(verifySwitch(page)).toBeChecked();
-});
-
-test('a switch that could not be turned stays as it was, and a toast says so', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expectFailedRequests();
-  await openWelcome(page);
   await refuse(page, 'setVerification', 503, 'We cannot reach our records right now.');
-  await openMore(page);
   await verifySwitch(page).click();
   await expect(page.getByText('We cannot reach our records right now.')).toBeVisible();
   await expect(verifySwitch(page)).toBeChecked();
-});
 
-test('whose name cannot be printed reads why, and is offered no file @phone-only', async ({ page }) => {
   const problem =
     'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د).';
-  await paidJoin(page);
   await alter(page, 'getWelcome', ({ papers }) => Object.assign(papers, { problem }));
-  await page.goto(WELCOME);
+  await page.reload();
   await expect(page.getByText(problem)).toBeVisible();
   await expect(link(page, 'Certificate (PDF)')).toHaveCount(0);
   await expectAccessible(page);
   await expectFits(page);
 });
 
-test('who was refunded is offered no papers', async ({ page }) => {
-  await paidJoin(page);
-  await alter(page, 'getWelcome', (welcome) => {
-    Object.assign(welcome.memberships[0], { standing: 'refunded' });
-    welcome.papers = null;
-  });
-  await page.goto(WELCOME);
-  await expect(heading(page, 'Membership refunded')).toBeVisible();
-  await expect(link(page, 'Certificate (PDF)')).toHaveCount(0);
-  await expect(verifySwitch(page)).toHaveCount(0);
-});
-
-test('a number is typed by hand into the page that verifies, as people type @phone-only', async ({
+test('a number is typed by hand into the page that verifies, as people type, and is not looked up while there are too many wrong ones @phone-only', async ({
   page,
-  browser,
-  baseURL,
+  complaints,
 }) => {
-  const member = await browser.newPage({ baseURL: baseURL! });
-  const { number } = await openWelcome(member);
-  await member.close();
+  complaints.expectFailedRequests();
+  const number = (await verifyPathOfMember(page)).split('/').at(-1)!;
 
   const response = await page.goto('/verify');
   expect(response?.status()).toBe(200);
@@ -255,13 +223,7 @@ test('a number is typed by hand into the page that verifies, as people type @pho
   await expect(finding(page, 'We have no record of such a membership')).toBeVisible();
   await expectAccessible(page);
   await expectFits(page);
-});
 
-test('a number is not looked up while there are too many wrong ones, and the page says so', async ({
-  page,
-  complaints,
-}) => {
-  complaints.expectFailedRequests();
   await refuse(page, 'verifyNumber', 429, 'Too many attempts. Please wait a few minutes and try again.');
   await page.goto('/verify/7K3M-9QXR');
   await expect(page.getByRole('alert')).toContainText('Too many attempts.');

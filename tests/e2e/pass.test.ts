@@ -1,12 +1,26 @@
 import type { Page } from '@playwright/test';
+import { sql } from 'kysely';
+import { revokePasses } from '../../apps/server/joining/pass/revoke.ts';
+import { connect } from '../../apps/server/platform/database/client.ts';
 import { OPENED_ELSEWHERE } from '../../packages/core/pass.ts';
 import { detailedJoin } from './arrange.ts';
-import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
-import { joinElsewhere, letterTo, linkOf } from './passes.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
+import { joinElsewhere, letterTo, linkOf, query } from './passes.ts';
 import { button, chooseMembership, enterCode, fillDetails, heading, pay, save, total } from './steps.ts';
+
+/** Revokes the links of a join, as staff do. */
+async function revoke(uuid: string): Promise<void> {
+  const database = connect(theInduct().database.url);
+  try {
+    await revokePasses(database, sql`uuid = ${uuid}`, new Date());
+  } finally {
+    await database.destroy();
+  }
+}
 
 const stored = (page: Page) =>
   page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+const DAY_MS = 86_400_000;
 const personal = /Jordan|Rivera|Oak Street|\b78701\b|example\.com/;
 
 test('a join begun in one browser is finished in another from the mail, and the link leaves no trace', async ({
@@ -113,7 +127,9 @@ test('last name and ZIP code open it too; a forwarded letter shows nothing, and 
   await expect(total(page)).toHaveText('$65.00');
 });
 
-test('a link that is opened after another in the same tab is the one that counts', async ({ page }) => {
+test('a link that is opened after another in the same tab is the one that counts; in the browser that began a join it opens at once, at the screen that it names', async ({
+  page,
+}) => {
   const [first, second] = [await joinElsewhere(page), await joinElsewhere(page)];
   await page.goto(await linkOf(first));
   await expect(button(page, 'Email me a code')).toBeVisible();
@@ -125,32 +141,32 @@ test('a link that is opened after another in the same tab is the one that counts
   await button(page, 'Continue with name and ZIP code').click();
   await expect(page).toHaveURL('/registration/checkout');
   expect(await stored(page)).toContain(second);
-});
 
-test('a link opens its join at once in the browser that began it, at the screen that it names', async ({
-  page,
-}) => {
-  const uuid = await detailedJoin(page);
-  await page.goto(await linkOf(uuid));
+  const begun = await detailedJoin(page);
+  await page.goto(await linkOf(begun));
   await expect(page).toHaveURL('/registration/membership');
   await chooseMembership(page);
-  await page.goto(await linkOf(uuid, 'checkout'));
+  await page.goto(await linkOf(begun, 'checkout'));
   await expect(total(page)).toHaveText('$65.00');
 });
 
-test('a link that does not hold says so, and offers a new one; Get Started leads there', async ({
+test('a link that is cut off, was revoked by staff or has expired says so, and offers a new one, which opens the join; Get Started leads there @phone-only', async ({
   page,
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  const uuid = await joinElsewhere(page);
-  const link = await linkOf(uuid);
+  const revoked = await joinElsewhere(page);
+  const link = await linkOf(revoked);
   await page.goto(`${link.slice(0, -2)}AA`);
   await expect(page.getByRole('alert')).toContainText('This link is incomplete or no longer valid.');
   await expect(button(page, 'Send me my link')).toBeVisible();
   await expectAccessible(page);
   await page.goto(link);
   await expect(button(page, 'Email me a code')).toBeVisible();
+  await revoke(revoked);
+  // This page was already open when the link was revoked.
+  await button(page, 'Email me a code').click();
+  await expect(page.getByRole('alert')).toContainText('This link is incomplete or no longer valid.');
   await page.goto('/');
   await page.getByRole('link', { name: 'Send me my link' }).click();
   await expect(heading(page, 'Your registration')).toBeVisible();
@@ -161,4 +177,29 @@ test('a link that does not hold says so, and offers a new one; Get Started leads
   );
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
+
+  const uuid = await joinElsewhere(page);
+  const old = await linkOf(uuid, undefined, new Date(Date.now() - 30 * DAY_MS - 60_000));
+  await page.goto('/');
+  await page.goto(old);
+  await expect(heading(page, 'Your registration')).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('This link has expired. Please ask for a new one.');
+  await expect(button(page, 'Email me a code')).toHaveCount(0);
+  await expect(page).toHaveURL('/pass');
+  expect(await page.getByRole('main').textContent()).not.toMatch(personal);
+  await expectAccessible(page);
+  await expectFits(page);
+
+  const [{ email }] = (await query<{ email: string }>(
+    `select details ->> 'personalEmail' as email from join_session where uuid = $1`,
+    [uuid],
+  )) as [{ email: string }];
+  await page.getByLabel('Email').fill(email);
+  await button(page, 'Send me my link').click();
+  await expect(page.getByText('its link is on the way')).toBeVisible();
+  const [another] = /http\S+#[\w-]+/.exec((await letterTo(email, 'Your link')).text!)!;
+  expect(another).not.toBe(old);
+  await page.goto('/');
+  await page.goto(another);
+  await expect(button(page, 'Email me a code')).toBeVisible();
 });

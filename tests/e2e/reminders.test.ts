@@ -48,7 +48,7 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   await expect(page.getByText(STOPPED)).toHaveCount(0);
 });
 
-test('a link that is cut off says so, and to whom one can write @phone-only', async ({
+test('a link that is cut off says so, and to whom one can write; what could not be saved can be tried again @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -58,10 +58,7 @@ test('a link that is cut off says so, and to whom one can write @phone-only', as
   await expect(page.getByRole('main').getByRole('link', { name: 'help@society.example' })).toBeVisible();
   await expectAccessible(page);
   await expectFits(page);
-});
 
-test('what could not be saved says so, and can be tried again', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
   await page.goto(await stopPageOf('again@example.com'));
   await expect(button(page, 'Stop reminders')).toBeVisible();
   await routeOnce(page, /\/api\/public\/reminders\//, (route) => route.abort());

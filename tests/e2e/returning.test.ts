@@ -17,7 +17,7 @@ import {
 } from './steps.ts';
 import { tabThrough } from './wcag.ts';
 
-test('Back, reload and a second tab at every step lose nothing and charge once', async ({
+test('Back, reload and a second tab at every step lose nothing and charge once; what was typed stays with its tab, and goes when it is paid', async ({
   page,
   context,
   complaints,
@@ -25,9 +25,8 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
 }) => {
   complaints.expect(/status of 409/);
   const intents = watchIntents(page);
-  await page.goto('/');
-  await page.getByLabel('Invite code').fill('LINCOLN2026');
-  await button(page, 'Submit').click();
+  const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  await enterCode(page, 'LINCOLN2026');
 
   await test.step('details', async () => {
     await fillDetails(page, { city: 'Round Rock' });
@@ -42,7 +41,14 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
     const tab = await context.newPage();
     await tab.goto('/registration/student-details');
     await expect(tab.getByLabel('High school name')).toHaveValue('Lincoln High School');
+    // The next person at a shared computer opens a new tab, in which the typed values must not appear.
+    await expect(tab.getByLabel('First name')).toHaveValue('');
     await tab.close();
+    expect(await page.evaluate(() => Object.keys(localStorage).sort())).toEqual([
+      'joinProgramme',
+      'joinSessionUuid',
+    ]);
+    expect(await stored()).toContain('12 Oak Street');
     await save(page);
   });
 
@@ -83,6 +89,8 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
     await paidIntent(tab);
     expect(await stripeApi.taken(intent)).toEqual([7500]);
     await tab.close();
+    for (const word of ['Jordan', '12 Oak Street', '78701', 'example.com', '4242'])
+      expect(await stored()).not.toContain(word);
   });
 
   await test.step('upgrade', async () => {
@@ -99,34 +107,6 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
     await expect(page.getByText('Jordan, you are now a member of Collegiate Honor Society.')).toBeVisible();
     expect(await stripeApi.charges(intent)).toHaveLength(1);
   });
-});
-
-test('what was typed stays with its tab, and nothing of it is left after paying', async ({
-  page,
-  context,
-}) => {
-  await startedJoin(page);
-  await page.goto('/registration/student-details');
-  await page.getByLabel('First name').fill('Jordan');
-  await page.reload();
-  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
-  // The next person at a shared computer opens a new tab, in which the typed values must not appear.
-  const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['joinSessionUuid']);
-  const next = await context.newPage();
-  await next.goto('/registration/student-details');
-  await expect(next.getByLabel('High school name')).toHaveValue('Lincoln High School');
-  await expect(next.getByLabel('First name')).toHaveValue('');
-  await next.close();
-  await fillDetails(page);
-  expect(await stored()).toContain('12 Oak Street');
-  await save(page);
-  await chooseMembership(page);
-  await typeCard(page);
-  await buyNow(page);
-  await paidIntent(page);
-  for (const word of ['Jordan', '12 Oak Street', '78701', 'example.com', '4242'])
-    expect(await stored()).not.toContain(word);
 });
 
 test('a new screen begins at its top, once it is there; Back is where one was', async ({ page }) => {
@@ -186,21 +166,9 @@ test('Get Started offers to continue an unpaid join, by name and step, and nothi
   ]);
 });
 
-test('the offer can be closed, and says no name to a browser without the cookie', async ({
+test('nothing is offered on a first visit, or for a join that is gone; a browser without the cookie reads no name, and a member is offered the welcome page', async ({
   page,
   context,
-}) => {
-  await orderingJoin(page);
-  await context.clearCookies({ name: 'induct_join' });
-  await page.goto('/');
-  const offer = page.getByRole('region', { name: 'Continue your registration' });
-  await expect(offer.getByRole('status')).toHaveText('Welcome back. You were at step 3 of 3, Checkout.');
-  await button(page, 'Close').click();
-  await expect(offer).toHaveCount(0);
-});
-
-test('nothing is offered on a first visit, or for a join that is gone; a member is offered the welcome page', async ({
-  page,
 }) => {
   const asked: string[] = [];
   page.on('request', (request) => void (request.url().includes('/open-join') && asked.push(request.url())));
@@ -208,6 +176,14 @@ test('nothing is offered on a first visit, or for a join that is gone; a member 
   await expect(heading(page, 'Get Started')).toBeVisible();
   await page.waitForLoadState('networkidle');
   expect(asked).toEqual([]);
+  await orderingJoin(page);
+  await context.clearCookies({ name: 'induct_join' });
+  await page.reload();
+  const unpaid = page.getByRole('region', { name: 'Continue your registration' });
+  await expect(unpaid.getByRole('status')).toHaveText('Welcome back. You were at step 3 of 3, Checkout.');
+  await button(page, 'Close').click();
+  await expect(unpaid).toHaveCount(0);
+
   const { uuid } = await paidJoin(page);
   const store = (value: string) =>
     page.evaluate((stored) => localStorage.setItem('joinSessionUuid', stored), value);
@@ -227,23 +203,34 @@ test('nothing is offered on a first visit, or for a join that is gone; a member 
   await expect(page.getByText('Welcome back')).toHaveCount(0);
 });
 
-test('the same personal code continues the join of this browser, with address, year and donation', async ({
+test('the same personal code continues the join of this browser, with address, year and donation; after Start Over it begins a new one', async ({
   page,
   invitation,
 }) => {
+  const year = String(new Date().getFullYear() + 2);
+  const begun = () => page.evaluate(() => localStorage.getItem('joinSessionUuid'));
   await enterCode(page, invitation.code);
-  await fillDetails(page, { city: 'Round Rock' });
-  await page.getByLabel('Graduation year').selectOption(String(new Date().getFullYear() + 2));
-  await save(page);
-  await chooseMembership(page);
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  const uuid = (await begun())!;
+  const given = details({ city: 'Round Rock', highSchoolGraduationYear: year });
+  await call(page, 'submitDetails', { uuid }, given);
+  await call(page, 'setMembership', { uuid }, { membershipId: 1 });
+  await page.goto('/registration/checkout');
   await button(page, 'Donate $25').click();
   await expect(total(page)).toHaveText('$90.00');
   await page.evaluate(() => localStorage.clear());
   await enterCode(page, invitation.code);
   await expect(page.getByLabel('City')).toHaveValue('Round Rock');
-  await expect(page.getByLabel('Graduation year')).toHaveValue(String(new Date().getFullYear() + 2));
+  await expect(page.getByLabel('Graduation year')).toHaveValue(year);
   await page.goto('/registration/checkout');
   await expect(total(page)).toHaveText('$90.00');
+
+  await button(page, 'Start Over').click();
+  await page.getByLabel('Invite code').fill(invitation.code);
+  await button(page, 'Submit').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await expect(page.getByLabel('City')).not.toHaveValue('Round Rock');
+  expect(await begun()).not.toBe(uuid);
 });
 
 test('Start Over acts at once, is undone for a minute, and a reload forgets', async ({ page }) => {
@@ -280,7 +267,10 @@ test('Start Over acts at once, is undone for a minute, and a reload forgets', as
   await expect(offer).toHaveCount(0);
 });
 
-test('Start Over leads back to the programme of the join', async ({ page, complaints }) => {
+test('Start Over leads back to the programme of the join, also of one by a checkout link', async ({
+  page,
+  complaints,
+}) => {
   complaints.expectFailedRequests();
   const undergraduates = '/registration/get-started?programme=undergraduate';
   await selfNominate(page, 'undergraduate');
@@ -302,24 +292,9 @@ test('Start Over leads back to the programme of the join', async ({ page, compla
   await page.goto('/registration/student-details');
   await button(page, 'Start Over').click();
   await expect(page).toHaveURL(undergraduates);
-});
 
-test('Start Over leads back to the programme of a join by a checkout link', async ({ page }) => {
   await page.goto('/initialize/checkout?vid=103&mp=3');
   await expect(heading(page, 'Checkout')).toBeVisible();
   await button(page, 'Start Over').click();
-  await expect(page).toHaveURL('/registration/get-started?programme=undergraduate');
-});
-
-test('after Start Over the same personal code begins a new join', async ({ page, invitation }) => {
-  await enterCode(page, invitation.code);
-  await expect(heading(page, 'Student Details')).toBeVisible();
-  const uuid = await page.evaluate(() => localStorage.getItem('joinSessionUuid'));
-  await call(page, 'submitDetails', { uuid: uuid! }, details({ city: 'Round Rock' }));
-  await button(page, 'Start Over').click();
-  await page.getByLabel('Invite code').fill(invitation.code);
-  await button(page, 'Submit').click();
-  await expect(heading(page, 'Student Details')).toBeVisible();
-  await expect(page.getByLabel('City')).not.toHaveValue('Round Rock');
-  expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).not.toBe(uuid);
+  await expect(page).toHaveURL(undergraduates);
 });

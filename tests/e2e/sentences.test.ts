@@ -1,7 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import type { CallName } from '../../packages/contract/calls.ts';
-import { pdf } from '../harness/documents.ts';
-import { detailedJoin, orderingJoin, paidJoin, route, selfNomination, unroute } from './arrange.ts';
+import { detailedJoin, orderingJoin, paidJoin, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, typeCard } from './steps.ts';
 
@@ -286,65 +285,6 @@ for (const { part, begin, rows } of parts)
       });
   });
 
-const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
-
-test('Failed to upload file. inline, for a transcript', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
-  await paidJoin(page, selfNomination);
-  const fault = await failing(page, 'uploadTranscript');
-  await page.goto('/registration/upload-transcript');
-  const choose = page.getByLabel('Choose your transcript');
-
-  fault.with = { status: 500, message: SAID };
-  await choose.setInputFiles(file);
-  await expect(alert(page)).toContainText(SAID);
-  await expect(toast(page, 'Error', SAID)).toBeVisible();
-
-  fault.with = 'not accepted';
-  await button(page, 'Try again').click();
-  await expect(alert(page)).toContainText('Failed to upload file.');
-
-  fault.with = 'refused';
-  await button(page, 'Try again').click();
-  await expect(toast(page, 'Request Error', 'Failed to send request.')).toBeVisible();
-  await expect(alert(page)).toContainText('Failed to upload file.');
-
-  await choose.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
-  await expect(alert(page)).toContainText(
-    'This type of file is not accepted. Please choose a PDF, JPEG, PNG or Word (.doc, .docx) file.',
-  );
-});
-
-test('a resume that the server does not take says why in the server’s words', async ({ page }) => {
-  await page.route('**/api/public/upload-resume', (route) =>
-    route.fulfill({ json: { success: true, status: 'success', data: { success: false, message: SAID } } }),
-  );
-  await page.goto('/upload-resume/101');
-  await page.getByLabel('Choose your resume').setInputFiles(file);
-  await expect(alert(page)).toContainText(SAID);
-});
-
-test('an upgrade without a payment intent or a session says which is missing', async ({ page }) => {
-  await paidJoin(page);
-  await page.goto('/registration/upgrade');
-  await expect(alert(page)).toHaveText('Payment intent ID is missing.');
-  await page.evaluate(() => localStorage.clear());
-  await button(page, 'Upgrade Now').click();
-  await expect(alert(page)).toHaveText('No active join session found.');
-});
-
-test('a membership without a session says No active join session.', async ({ page }) => {
-  await detailedJoin(page);
-  await page.goto('/registration/membership');
-  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
-  await page.evaluate(() => localStorage.clear());
-  await button(page, 'Choose this membership: Membership').click();
-  const said = alert(page);
-  await expect(said).toHaveText('No active join session.');
-  await expect(said).toHaveCSS('text-align', 'center');
-  await expect(said).toHaveCSS('color', 'rgb(179, 38, 30)');
-});
-
 test('a payment return that fails, or misses its parameters, says that nothing is charged twice, and leads back', async ({
   page,
   complaints,
@@ -374,7 +314,7 @@ test('a payment return that fails, or misses its parameters, says that nothing i
   await expect(page).toHaveURL(CHECKOUT);
 });
 
-test('what the server answers with another word than success is said, and that there is no session any more', async ({
+test('what the server answers with another word than success is said, and that there is no session or payment', async ({
   page,
   complaints,
 }) => {
@@ -392,9 +332,17 @@ test('what the server answers with another word than success is said, and that t
   await unroute(page);
   await page.goto('/registration/membership');
   await answering('setMembership');
-  await button(page, 'Choose this membership: Membership').click();
+  const choose = button(page, 'Choose this membership: Membership');
+  await choose.click();
   await expect(alert(page)).toHaveText('An error occurred while setting membership.');
   await unroute(page);
+  const uuid = await page.evaluate(() => localStorage.getItem('joinSessionUuid')!);
+  await page.evaluate(() => localStorage.removeItem('joinSessionUuid'));
+  await choose.click();
+  await expect(alert(page)).toHaveText('No active join session.');
+  await expect(alert(page)).toHaveCSS('text-align', 'center');
+  await expect(alert(page)).toHaveCSS('color', 'rgb(179, 38, 30)');
+  await page.evaluate((value) => localStorage.setItem('joinSessionUuid', value), uuid);
   await button(page, 'Choose this membership: Membership').click();
   await button(page, 'Donate $25').click();
   const remove = button(page, 'Remove Donation to scholarships $25.00');
@@ -411,16 +359,12 @@ test('what the server answers with another word than success is said, and that t
   await expect.poll(() => complaints.seen).toEqual(['No active join session.']);
   await expect(button(page, 'Also add $50')).toBeVisible();
   await expect(alert(page)).toHaveText('No active join session.');
-});
 
-test('a session that is gone leaves no form to fill in on Student Details', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
-  await page.addInitScript(() =>
-    localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
-  );
-  await page.goto('/registration/student-details');
-  await expect(alert(page)).toBeVisible();
-  await expect(button(page, 'Start Over')).toBeVisible();
-  await expect(page.getByRole('textbox')).toHaveCount(0);
-  await expect(button(page, 'Save')).toHaveCount(0);
+  await page.evaluate((value) => localStorage.setItem('joinSessionUuid', value), uuid);
+  await paidJoin(page, async () => uuid);
+  await page.goto('/registration/upgrade');
+  await expect(alert(page)).toHaveText('Payment intent ID is missing.');
+  await page.evaluate(() => localStorage.clear());
+  await button(page, 'Upgrade Now').click();
+  await expect(alert(page)).toHaveText('No active join session found.');
 });

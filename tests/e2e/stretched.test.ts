@@ -24,26 +24,6 @@ test('in forced colours a chosen membership, a chosen gift and the current step 
   await expect(button(page, 'Donate $25').locator('svg')).toBeVisible();
 });
 
-test('a long name and a long school fit Student Details at 320 px @phone-only', async ({ page }) => {
-  const uuid = await startedJoin(page);
-  const body = details({ firstName: LONG, lastName: LONG, highSchoolName: `${LONG} ${LONG} Academy` });
-  await call(page, 'submitDetails', { uuid }, body);
-  await page.goto('/registration/student-details');
-  await expect(page.getByLabel('First name')).toHaveValue(LONG);
-  await expectNoSidewaysScroll(page);
-});
-
-test('a long name fits the welcome page and its receipt at 320 px @phone-only', async ({ page }) => {
-  await paidJoin(page);
-  await alter(page, 'getWelcome', (data) => {
-    data.firstName = LONG;
-    data.receipt.name = `${LONG} ${LONG}`;
-  });
-  await page.goto('/registration/congratulations');
-  await expect(heading(page, 'Congratulations')).toBeVisible();
-  await expectNoSidewaysScroll(page);
-});
-
 for (const size of isLong ? [16, 24, 32] : [32])
   test(`every screen of a join fits 360 px if the browser’s text has ${size} px and the name 100 letters @phone-only`, async ({
     page,
@@ -93,7 +73,7 @@ for (const size of isLong ? [16, 24, 32] : [32])
     await fits();
   });
 
-test('long words in features and eligibility rules fit Membership at 320 px @phone-only', async ({
+test('long words in features and eligibility rules fit Membership at 320 px, and twenty items at $499.99 the order summary @phone-only', async ({
   page,
 }) => {
   await orderingJoin(page);
@@ -106,16 +86,10 @@ test('long words in features and eligibility rules fit Membership at 320 px @pho
   await page.goto('/registration/membership');
   await expect(page.getByText(word).first()).toBeVisible();
   await expectNoSidewaysScroll(page);
-});
 
-test('twenty items, each at $499.99 and some with long names, fit the order summary at 320 px @phone-only', async ({
-  page,
-  isMobile,
-}) => {
-  await orderingJoin(page);
   await fillOrder(page, LONG.replaceAll(' ', ''));
   await page.goto('/registration/checkout');
-  if (isMobile) await button(page, 'Show order summary').click();
+  await button(page, 'Show order summary').click();
   await expect(total(page)).toHaveText('$10,064.80');
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
@@ -154,7 +128,9 @@ test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on 
   }
 });
 
-test('a society without facts has no line for them on Get Started', async ({ page }) => {
+test('a society without facts has no line for them on Get Started, whose style leaves the size of text alone', async ({
+  page,
+}) => {
   await page.route('/registration/checkout', async (route) => {
     const html = await (await route.fetch()).text();
     await route.fulfill({ body: html.replace(/"facts":\[.*?\]/, '"facts":[]'), contentType: 'text/html' });
@@ -164,12 +140,7 @@ test('a society without facts has no line for them on Get Started', async ({ pag
   await expect(heading(page, 'Get Started')).toBeVisible();
   const empty = page.getByRole('main').locator('ul:empty');
   await expect(empty.filter({ visible: true })).toHaveCount(0);
-});
-
-test('a phone in landscape does not enlarge text: the served style has the property under the name that iPhones know, too', async ({
-  page,
-}) => {
-  await page.goto('/');
+  // A phone in landscape does not enlarge text. iPhones know the property under the first name.
   const style = await page.locator('head style').first().textContent();
   expect(style).toContain('-webkit-text-size-adjust:100%');
   expect(style).toMatch(/[;{]text-size-adjust:100%/);

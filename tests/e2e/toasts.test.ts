@@ -7,7 +7,9 @@ import { button, cardForm } from './steps.ts';
 async function failWith(page: Page, sentence: string): Promise<void> {
   await unroute(page);
   await refuse(page, 'checkEligibility', 500, sentence);
+  const answered = page.waitForResponse('**/eligibility/check');
   await page.getByLabel('Invite code').press('Enter');
+  await answered;
   await expect(toasts(page).filter({ hasText: sentence })).toBeVisible();
 }
 
@@ -16,15 +18,17 @@ const toasts = (page: Page) => page.getByRole('dialog', { name: 'Error' });
 const toastWith = (page: Page, title: string, text: string) =>
   page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text });
 
-test.beforeEach(async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
+test.beforeEach(({ complaints }) => complaints.expectFailedRequests());
+
+async function openGetStarted(page: Page): Promise<void> {
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
-});
+}
 
 test('toasts: 401, 400 and others have their words, stand top right, and go after five seconds or when closed', async ({
   page,
 }) => {
+  await openGetStarted(page);
   await page.clock.install();
   await refuse(page, 'checkEligibility', 401, SAID);
   await button(page, 'Submit').click();
@@ -50,49 +54,10 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   await expect(badRequest).toHaveCount(0);
 });
 
-test('a failure that comes again with the same words is one toast', async ({ page }) => {
-  await refuse(page, 'checkEligibility', 500, SAID);
-  for (const presses of [1, 2, 3]) {
-    const answered = page.waitForResponse('**/eligibility/check');
-    await button(page, 'Submit').click();
-    await answered;
-    await expect(button(page, 'Submit'), `after ${presses}`).toBeEnabled();
-  }
-  await expect(toasts(page)).toHaveCount(1);
-});
-
-test('at most three toasts are shown, the newest first; they stay while the pointer is on them', async ({
+test('wherever a phone is scrolled to, a toast covers no total; it goes after five seconds while a card is typed, too @phone-only', async ({
   page,
 }) => {
   await page.clock.install();
-  await failWith(page, 'First.');
-  await toasts(page).hover();
-  for (const sentence of ['Second.', 'Third.', 'Fourth.']) await failWith(page, sentence);
-  await expect(toasts(page)).toContainText(['Fourth.', 'Third.', 'Second.']);
-  await page.clock.runFor(20_000);
-  await expect(toasts(page)).toHaveCount(3);
-  await page.mouse.move(10, 500);
-  await page.clock.runFor(6_000);
-  await expect(toasts(page)).toHaveCount(0);
-});
-
-test('a toast goes after five seconds while a card is typed, too', async ({ page }) => {
-  await page.clock.install();
-  await orderingJoin(page);
-  await page.goto('/registration/checkout');
-  const cardNumber = cardForm(page).getByLabel('Card number');
-  await expect(cardNumber).toBeVisible();
-  await refuse(page, 'setSessionProduct', 500, SAID);
-  await button(page, 'Donate $25').click();
-  await expect(toasts(page)).toBeVisible();
-  // A click would wait for frames, which the page's clock gives.
-  await cardNumber.focus();
-  await expect(cardNumber).toBeFocused();
-  await page.clock.runFor(6_000);
-  await expect(toasts(page)).toHaveCount(0);
-});
-
-test('wherever a phone is scrolled to, a toast covers no total @phone-only', async ({ page }) => {
   await orderingJoin(page);
   await page.goto('/registration/checkout');
   await expect(button(page, 'Buy Now')).toBeEnabled();
@@ -114,9 +79,19 @@ test('wherever a phone is scrolled to, a toast covers no total @phone-only', asy
       )
       .toBe(0);
   }
+  // A click would wait for frames, which the page's clock gives.
+  await page.mouse.move(10, 800);
+  const cardNumber = cardForm(page).getByLabel('Card number');
+  await cardNumber.focus();
+  await expect(cardNumber).toBeFocused();
+  await page.clock.runFor(6_000);
+  await expect(toasts(page)).toHaveCount(0);
 });
 
-test('F6 brings the focus to the toasts, Escape closes one and brings the focus back', async ({ page }) => {
+test('F6 brings the focus to the toasts, Escape closes one and brings the focus back; at most three are shown, each once, the newest first, and stay while the pointer is on them', async ({
+  page,
+}) => {
+  await openGetStarted(page);
   await failWith(page, 'First.');
   await page.keyboard.press('F6');
   const region = page.getByRole('region', { name: 'Notifications' });
@@ -129,11 +104,25 @@ test('F6 brings the focus to the toasts, Escape closes one and brings the focus 
   await page.keyboard.press('Escape');
   await expect(toasts(page)).toHaveCount(0);
   await expect(page.getByLabel('Invite code')).toBeFocused();
+
+  await page.clock.install();
+  for (const sentence of ['First.', 'First.']) await failWith(page, sentence);
+  await expect(button(page, 'Submit')).toBeEnabled();
+  await expect(toasts(page)).toHaveCount(1);
+  await toasts(page).hover();
+  for (const sentence of ['Second.', 'Third.', 'Fourth.']) await failWith(page, sentence);
+  await expect(toasts(page)).toContainText(['Fourth.', 'Third.', 'Second.']);
+  await page.clock.runFor(20_000);
+  await expect(toasts(page)).toHaveCount(3);
+  await page.mouse.move(10, 500);
+  await page.clock.runFor(6_000);
+  await expect(toasts(page)).toHaveCount(0);
 });
 
 test('a finger that swipes a toast up or to the right closes it, and a short one does not @phone-only', async ({
   page,
 }) => {
+  await openGetStarted(page);
   const touches = await page.context().newCDPSession(page);
   for (const [x, y] of [
     [80, 0],

@@ -82,7 +82,7 @@ test('who comes to Checkout by a link is told what the fee buys, who is eligible
   expect(told!.y + told!.height).toBeLessThan(asked!.y);
 });
 
-test('a membership that was refunded is told so, without congratulations, emails or the store @phone-only', async ({
+test('a membership that was refunded is told so, without congratulations, emails, papers or the store @phone-only', async ({
   page,
   stripeApi,
 }) => {
@@ -99,13 +99,15 @@ test('a membership that was refunded is told so, without congratulations, emails
   await expect(main.getByText('Refunded', { exact: true }).locator('..')).toContainText('$65.00');
   for (const text of ['Congratulations', 'What comes next', 'Shop Now', 'upload your transcript'])
     await expect(main.getByText(text)).toHaveCount(0);
+  await expect(page.getByRole('link', { name: 'Certificate (PDF)' })).toHaveCount(0);
+  await expect(page.getByRole('switch')).toHaveCount(0);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   await page.getByRole('button', { name: 'Start Over' }).click();
   await expect(heading(page, 'Get Started')).toBeVisible();
 });
 
-test('the welcome page prints as a receipt: who was paid, by whom, what, and nothing to press', async ({
+test('the welcome page prints as a receipt: who was paid, by whom, what, when at the place of the society, and nothing to press', async ({
   page,
 }) => {
   const { uuid, intent } = await paidJoin(page);

@@ -4,7 +4,7 @@ import { button, fillDetails, heading, save } from './steps.ts';
 
 // What a contact's record says and the form does not offer, and what was typed and cannot be right.
 
-test('what the record says and the form does not offer leaves the choice open, with what it says beside it @phone-only', async ({
+test('what the record says and the form does not offer leaves the choice open, with what it says beside it; an email and a ZIP code that cannot be right are questioned and taken @phone-only', async ({
   page,
 }) => {
   const record = {
@@ -36,13 +36,7 @@ test('what the record says and the form does not offer leaves the choice open, w
   await country.selectOption('United States');
   await expect(country.locator('option:checked')).toHaveText('United States');
   await expect(page.getByText('We accept only cards billed in the United States or Canada.')).toBeHidden();
-});
 
-test('an email and a ZIP code that cannot be right are questioned and taken, and what surrounds them goes', async ({
-  page,
-}) => {
-  await startedJoin(page);
-  await page.goto('/registration/student-details');
   const email = page.getByLabel('Personal email');
   await fillDetails(page);
   await email.fill('mailto:x@gmail..com;');

@@ -243,12 +243,16 @@ test('a page that Back brings up has no sheet any more', () => {
   assert.equal(now.answer?.text, SHEET_OUTDATED);
 });
 
-/** Does the work of a stage while the server answers like this. Returns the event. */
-function working(t: TestContext, now: Payment, answer: () => Response, form: object = {}) {
+/** Does the work of a stage while the server answers like this, or (null) not at all. Returns the event. */
+function working(t: TestContext, now: Payment, answer: () => Response | null, form: object = {}) {
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));
   Object.assign(globalThis, { document: new EventTarget(), window: { location: { origin: '' } } });
-  const { mock } = t.mock.method(globalThis, 'fetch', async () => answer());
+  const { mock } = t.mock.method(globalThis, 'fetch', async () => {
+    const given = answer();
+    if (!given) throw new TypeError('fetch failed');
+    return given;
+  });
   const ways = { reload: async () => {}, goTo: () => {} };
   const forms = {
     card: null,
@@ -272,6 +276,10 @@ test('the server’s answer to the beginning of a payment is read by its code', 
       { kind: 'error', text: 'No.', isOld: true },
     ],
     [failure(500), { kind: 'error', text: 'No.', isOld: false }],
+    // An answer of ours, and not of a server that does not have the call.
+    [failure(404, { code: 'not_found' }), { kind: 'error', text: 'No.', isOld: false }],
+    [Response.json({ success: false }), { kind: 'error', text: 'Payment failed.', isOld: false }],
+    [null, { kind: 'error', text: 'Payment failed.', isOld: false }],
   ] as const)
     assert.deepEqual(await working(t, beginning, () => answer), { type: 'begun', attempt, refusal });
 });
