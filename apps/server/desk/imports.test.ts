@@ -211,9 +211,9 @@ test('a file that is too large is refused, and nothing of it is kept', async () 
     yield Buffer.alloc(1_000_000, 'x');
     yield Buffer.alloc(MOST_FILE_BYTES, 'x');
   }
-  const { rows } = await sql<{ last: number }>`select max(id)::int as last from invitation_import`.execute(
-    database,
-  );
+  const { rows } = await sql<{
+    last: number;
+  }>`select coalesce(max(id), 0)::int as last from invitation_import`.execute(database);
   await assert.rejects(
     receiveFile({ ...deps, actor: 'Staff' }, { fileName: 'large.csv', campaign: null, mint: null }, large()),
     { message: TOO_LARGE },
