@@ -59,8 +59,14 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
   return startPostgres({
     dataDir,
     durable: false,
-    // Autovacuum would look through each of the many small databases, again and again.
-    settings: { max_connections: '300', shared_buffers: '128MB', autovacuum: 'off' },
+    settings: {
+      max_connections: '300',
+      shared_buffers: '128MB',
+      // Autovacuum would look through each of the many small databases, again and again.
+      autovacuum: 'off',
+      // By default the first five runs of a statement are each planned, which few statements of a test server outlive.
+      plan_cache_mode: 'force_generic_plan',
+    },
   });
 }
 

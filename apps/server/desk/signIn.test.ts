@@ -172,42 +172,44 @@ test('a session ends by signing out, everywhere if asked, by disuse, by age, and
 });
 
 test('every call asks for its role, and says so', async () => {
-  for (const role of [null, ...staffRoles])
+  for (const role of [null, ...staffRoles]) {
+    const browser = role === null ? local.browser() : await local.signedIn(role);
     for (const name of names) {
       const least = deskCalls[name].role;
       if (least === null) continue;
-      const browser = role === null ? local.browser() : await local.signedIn(role);
       const { status, message } = await browser.call(name, { params: path });
       if (role === null) assert.deepEqual([status, message], [401, SIGNED_OUT], name);
       else if (!hasRightsOf(role, least))
         assert.deepEqual([status, message], [403, NOT_YOURS], `${name} ${role}`);
       else assert.ok(status !== 401 && status !== 403, `${name} ${role}: ${status}`);
     }
+  }
 });
 
 test('no call is taken from another origin, as a form, or by a joiner’s cookie', async () => {
   const owner = await local.signedIn('owner');
-  for (const name of names.filter((each) => deskCalls[each].method === 'POST'))
-    for (const headers of [
-      { origin: server.url },
-      { origin: 'null' },
-      { 'sec-fetch-site': 'same-site' },
-      { 'sec-fetch-site': 'none' },
-      { 'content-type': 'text/plain' },
-      { 'content-type': 'application/x-www-form-urlencoded' },
-    ]) {
+  const foreign = [
+    { origin: server.url },
+    { 'content-type': 'text/plain' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+  ];
+  // Every call is tried with the first two of them, and one call with all.
+  for (const [index, name] of names.filter((each) => deskCalls[each].method === 'POST').entries())
+    for (const headers of index === 0 ? foreign : foreign.slice(0, 2)) {
       const { status, message } = await owner.call(name, { params: path, headers });
       if ('content-type' in headers) assert.equal(status, 415, name);
       else assert.deepEqual([status, message], [403, FOREIGN], name);
     }
   const client = server.client();
   await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
-  const cookie = client.cookie();
-  for (const name of names.filter((each) => deskCalls[each].role !== null))
-    for (const given of [cookie, `${cookie}; desk=unknown`]) {
-      const answer = await local.browser().call(name, { params: path, headers: { cookie: given } });
-      assert.deepEqual([answer.status, answer.message], [401, SIGNED_OUT], name);
-    }
+  const cookie = `${client.cookie()}; desk=unknown`;
+  for (const name of names.filter((each) => deskCalls[each].role !== null)) {
+    const answer = await local.browser().call(name, { params: path, headers: { cookie } });
+    assert.deepEqual([answer.status, answer.message], [401, SIGNED_OUT], name);
+  }
 });
 
 test('the joiners’ server has no call of the desk, nor the desk’s one of theirs', async () => {

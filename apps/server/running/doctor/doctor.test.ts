@@ -326,20 +326,11 @@ async function startBucket(t: TestContext) {
 
 test('a bucket is written to, read and left as it was; one that refuses us is missing', async (t) => {
   const { s3, storage } = await startBucket(t);
-  assert.match(
-    (await asReal({ storage })).report,
-    /ok +Documents: A small and a large file were written to the bucket documents/,
-  );
-  assert.equal(s3.bucket.objects.size, 0);
-  const versions = async () =>
-    /^ *(\w[\w ]*?) +Versions of documents: (.*)$/m.exec((await asReal({ storage })).report);
-  assert.deepEqual((await versions())?.[1], 'ok');
   s3.bucket.versioning = 'Enabled';
-  assert.match((await versions())![0], /missing .*NoncurrentVersionExpiration/);
-  s3.bucket.noncurrentDays = 30;
-  assert.deepEqual((await versions())?.[1], 'ok');
-  s3.meet({ kind: 'status', status: 403, about: 'lifecycle' });
-  assert.deepEqual((await versions())?.[1], 'could not be checked');
+  const good = await asReal({ storage });
+  assert.match(good.report, /ok +Documents: A small and a large file were written to the bucket documents/);
+  assert.match(good.report, /missing +Versions of documents: .*NoncurrentVersionExpiration/);
+  assert.equal(s3.bucket.objects.size, 0);
   const credentials = { ...s3.keys, secretAccessKey: 'another' };
   const { report, status } = await asReal({ storage: { ...storage, credentials } });
   assert.match(report, /missing +Documents: .*SignatureDoesNotMatch/);

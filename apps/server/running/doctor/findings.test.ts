@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { remedySentence } from '../../../staff/sentences/failures.ts';
 import { neededProperties as neededBy } from '../../crm/hubspot/properties.ts';
+import type { Answer } from '../../providers/answer.ts';
+import type { Versions } from '../../providers/storage/s3Storage.ts';
 import { type Endpoint, stripeApiVersion } from '../../providers/stripe/account.ts';
 import { webhookEvents } from '../../providers/stripe/webhookEvents.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
@@ -111,6 +113,9 @@ const keys = (change: Partial<Facts['keys']>): Partial<Facts> => ({ keys: { ...l
 const mailDomain = (change: Partial<NonNullable<NonNullable<Facts['mail']>['domain']>>): Partial<Facts> => ({
   mail: { ...live.mail!, domain: { ...live.mail!.domain!, ...change } },
 });
+const versions = (answer: Answer<Versions>): Partial<Facts> => ({
+  storage: { ...live.storage, answer: { said: { unreadable: null, versions: answer } } },
+});
 const dkim = { selectors: ['default', 'google'], isSet: false, found: { said: null } };
 const endpoints = (...changes: Partial<Endpoint>[]) =>
   stripe({ endpoints: { said: changes.map((change) => ({ ...endpoint, ...change })) } });
@@ -201,6 +206,15 @@ const cases: [Partial<Facts>, string, Finding['standing'], RegExp][] = [
     'Documents',
     'missing',
     /need the key x/,
+  ],
+  [versions({ said: 'none' }), 'Versions of documents', 'ok', /keeps none/],
+  [versions({ said: 'expire' }), 'Versions of documents', 'ok', /lifecycle rule/],
+  [versions({ said: 'stay' }), 'Versions of documents', 'missing', /NoncurrentVersionExpiration/],
+  [
+    versions(forbidden),
+    'Versions of documents',
+    'could not be checked',
+    /does not tell .*NoncurrentVersionExpiration/,
   ],
   [{ hasLinkSecret: false }, 'Link secret', 'missing', /LINK_SECRET/],
   [local, 'Link secret', 'ok', /kept in the database/],
