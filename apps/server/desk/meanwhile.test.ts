@@ -114,6 +114,32 @@ for (const [name, act, colleague, told, before] of pairs)
     assert.match(late.shown ? late.shown.lines.join('\n') : late.message!, told);
   });
 
+/** What one of two can do. Of goods that two send, each is told what was sent already (parcels.test.ts). */
+const presses: [name: string, act: Act, before?: Act][] = [
+  ['refunding', refund],
+  ['refunding the goods', refundPin],
+  ['refunding the payment', refundPayment],
+  ['declining', decline],
+  ['rejecting finally', rejectFinally],
+  ['rejecting', reject],
+  ['accepting', accept],
+  ['taking back what was sent', unship, ship],
+];
+for (const [name, act, before] of presses)
+  test(`of two who press ${name} at the same moment one does it, and the other looks again`, async () => {
+    const join = await arranged();
+    if (before) assert.equal((await lee.act(...before(join))).status, 200);
+    const [action, options] = act(join);
+    const press = (browser: typeof kim, more: object) =>
+      browser.call(action, { ...options, body: { ...options.body, ...more } });
+    const both = [kim, lee];
+    const trials = await Promise.all(both.map((browser) => press(browser, { trial: true })));
+    const answers = await Promise.all(
+      both.map((browser, n) => press(browser, { seen: trials[n]!.data.seen })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+  });
+
 for (const [name, colleague] of [
   ['a refund', refund],
   ['a refund of the goods', refundPin],
