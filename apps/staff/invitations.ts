@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { cleanText } from '#core/cleanText.ts';
-import { lastDayOf } from '#core/codeVerdict.ts';
 import { type Doubt, doubtSentence, type Guessable, guessableSentence } from '#core/importDoubts.ts';
 import { invitationStates } from '#core/invitation.ts';
 import { inviteCodeError } from '#core/inviteCode.ts';
@@ -32,7 +31,7 @@ import { count } from '../server/people/privacy/counted.ts';
 import { Failed } from '../server/platform/failed.ts';
 import { Progress } from '../server/platform/progress.ts';
 import { readCsv } from '../server/platform/readCsv.ts';
-import { dayOf } from '../server/society/texts.ts';
+import { dayOf, lastDay } from '../server/society/texts.ts';
 import { command, Misuse } from './command.ts';
 import { print, printCsvLine, warn, warnAll } from './print.ts';
 
@@ -185,12 +184,12 @@ export const invitationCommands = [
       if (done.is === 'as it was' && done.until === null)
         throw new Failed(`${code} never expires: nothing was changed.`);
       const good = done.until
-        ? `${code} is good until ${lastDay(deps, done.until)}`
+        ? `${code} is good until ${lastDay(deps.society, done.until)}`
         : `${code} never expires`;
       if (done.is === 'as it was') throw new Failed(`${good} already: nothing was changed.`);
       print(
         done.is === 'extended'
-          ? `${good}; before, until ${lastDay(deps, done.from!)}.`
+          ? `${good}; before, until ${lastDay(deps.society, done.from!)}.`
           : `${good}, and open again; it was withdrawn on ${dayOf(deps.society, done.withdrawnAt)} by ${done.withdrawnBy}.`,
       );
     },
@@ -205,12 +204,8 @@ function tell(deps: Deps, invitation: ListedInvitation): void {
     contactId === null ? school : `contact ${contactId}`,
     programme,
     state === 'withdrawn' && `on ${dayOf(deps.society, withdrawnAt!)} by ${withdrawnBy}`,
-    expiresAt && `until ${lastDay(deps, expiresAt)}`,
+    expiresAt && `until ${lastDay(deps.society, expiresAt)}`,
   );
-}
-
-function lastDay({ society }: Deps, expiresAt: Date): string {
-  return lastDayOf(expiresAt, (time) => dayOf(society, time));
 }
 
 /** Throws {@link Failed} if a code is not known, or if HubSpot would have to be asked and does not answer. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { readChecked } from '#core/checkedText.ts';
-import { lastDayOf } from '#core/codeVerdict.ts';
 import { linkQuery, readCheckoutQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { screenAt } from '#core/navigation.ts';
@@ -9,7 +8,7 @@ import { PASS_DAYS } from '#core/pass.ts';
 import { joinOfPayLink } from '../paying/payLinks.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { LINK_EXPIRED, type LinkTarget } from '../session/links.ts';
-import { dayOf, fillIn } from '../society/texts.ts';
+import { fillIn, lastDay } from '../society/texts.ts';
 import { lookUpCode } from './checkEligibility.ts';
 import type { Deps } from './deps.ts';
 
@@ -38,11 +37,6 @@ export async function checkInvitation(
   }
 }
 
-/** Returns the last day of what works until `expiresAt`; null if it does not expire. */
-function lastDay({ society }: Deps, expiresAt: Date | null | undefined | ''): string | null {
-  return expiresAt ? lastDayOf(expiresAt, (at) => dayOf(society, at)) : null;
-}
-
 /** Whether an address elsewhere is one to which the society's file, and so our letters and pages, lead. */
 function isOfSociety({ society }: Deps, { origin, pathname }: URL): boolean {
   const { links } = society.society;
@@ -68,7 +62,7 @@ async function checkCode(deps: Deps, { code, address }: { code: string; address:
   return {
     ...ofProgramme(deps, invitation.programme),
     is: rows[0]?.is_of_school ? 'school code' : 'code',
-    until: lastDay(deps, rows[0]?.expires_at),
+    until: rows[0]?.expires_at ? lastDay(deps.society, rows[0].expires_at) : null,
     holds: opening === 'opens',
   };
 }
@@ -101,14 +95,14 @@ async function checkLink(deps: Deps, url: URL): Promise<Checked> {
       return unlessRefused(async () => {
         const { programme, expiresAt } = await joinOfPayLink(deps, id);
         const told = { ...ofProgramme(deps, programme), price: null };
-        return { ...told, is: 'pay', until: lastDay(deps, expiresAt), holds: true };
+        return { ...told, is: 'pay', until: lastDay(deps.society, expiresAt), holds: true };
       });
     case 'pass':
       if (url.hash === '') return page;
       return unlessRefused(async () => {
         const { madeAt } = deps.passes.read(url.hash.slice(1));
         const until = new Date(madeAt.getTime() + PASS_DAYS * DAY_MS);
-        return { ...nothing, is: 'join', until: lastDay(deps, until), holds: true };
+        return { ...nothing, is: 'join', until: lastDay(deps.society, until), holds: true };
       });
     case null:
       return { ...nothing, is: 'broken' };
@@ -150,7 +144,7 @@ function checkoutLink(deps: Deps, url: URL): Checked {
 function signed(deps: Deps, url: URL, { is, target }: { is: Checked['is']; target: LinkTarget }): Checked {
   const query = linkQuery(url.href);
   const [exp, sig] = [query.get('exp') ?? undefined, query.get('sig') ?? undefined];
-  const until = lastDay(deps, exp && /^\d{1,12}$/.test(exp) ? new Date(Number(exp) * 1000) : null);
+  const until = exp && /^\d{1,12}$/.test(exp) ? lastDay(deps.society, new Date(Number(exp) * 1000)) : null;
   const ours = { ...ofProgramme(deps, null), is, until };
   try {
     deps.links.check(target, { exp, sig });

@@ -1,3 +1,4 @@
+import { lastDayOf } from '#core/codeVerdict.ts';
 import { goodsOf } from '#core/fulfilment.ts';
 import { shortPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
@@ -52,6 +53,11 @@ export function dateOf({ society: { timeZone } }: Society, at: Date): string {
 export function dayOf({ society: { timeZone } }: Society, at: Date): string {
   // Swedish dates have this form.
   return at.toLocaleDateString('sv-SE', { timeZone });
+}
+
+/** Returns the last day (YYYY-MM-DD in the society's time zone) of what works until `expiresAt`. */
+export function lastDay(society: Society, expiresAt: Date): string {
+  return lastDayOf(expiresAt, (time) => dayOf(society, time));
 }
 
 /** Returns the minute of a time in the society's time zone: "10:42", "14:05". */
