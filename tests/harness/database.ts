@@ -59,14 +59,8 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
   return startPostgres({
     dataDir,
     durable: false,
-    settings: {
-      max_connections: '300',
-      shared_buffers: '128MB',
-      // Autovacuum would look through each of the many small databases, again and again.
-      autovacuum: 'off',
-      // By default the first five runs of a statement are each planned, which few statements of a test server outlive.
-      plan_cache_mode: 'force_generic_plan',
-    },
+    // Autovacuum would look through each of the many small databases, again and again.
+    settings: { max_connections: '300', shared_buffers: '128MB', autovacuum: 'off' },
   });
 }
 
