@@ -158,8 +158,9 @@ export async function payOrder(server: TestServer, client: Client, uuid: string)
   assert.equal(begun.status, 200, begun.message!);
   const paid = await payByCard(server, intent.id);
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
-  const { status, message } = await reportPayment(client, uuid, intent);
+  const { status, data, message } = await reportPayment(client, uuid, intent);
   assert.equal(status, 200, message!);
+  assert.equal(data.status, 'succeeded');
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
 }
 
