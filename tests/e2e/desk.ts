@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type BrowserContext, expect, type Page } from '@playwright/test';
-import pg from 'pg';
 import { linkAddress, makeLink } from '../../apps/server/desk/links.ts';
 import { connect } from '../../apps/server/platform/database/client.ts';
 import { openStorage } from '../../apps/server/providers/storage/openStorage.ts';
 import { npmRun } from '../harness/npmStart.ts';
 import { test as base, theInduct } from './fixtures.ts';
+import { query } from './passes.ts';
 import { heading } from './steps.ts';
 
 /** Tests at the desk, whose addresses are of its own server. */
@@ -74,21 +74,25 @@ export async function bringAuthenticator(context: BrowserContext, page: Page): P
   });
 }
 
-/** Runs a statement in the database of the running Induct. */
-async function inDatabase(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
-  const database = new pg.Client({ connectionString: theInduct().database.url });
-  await database.connect();
-  try {
-    return (await database.query(text, values)).rows;
-  } finally {
-    await database.end();
-  }
-}
-
-/** Returns the number of the person of a join. */
+/**
+ * Returns the number of the person of a join. If it is paid, waits until HubSpot knows them and their confirmation is sent: staff are
+ * shown what would be done, which that changes.
+ */
 export async function personOf(uuid: string): Promise<string> {
-  const [row] = await inDatabase('select person_id from join_session where uuid = $1', [uuid]);
-  return String(row!.person_id);
+  let person: string | undefined;
+  await expect
+    .poll(async () => {
+      const [row] = await query<{ id: string; isAtRest: boolean }>(
+        `select person.id, state <> 'paid' or contact_id is not null
+           and exists (select from letter where session_uuid = uuid and kind = 'confirmation' and sent_at is not null) as "isAtRest"
+         from join_session join person on person.id = person_id where uuid = $1`,
+        [uuid],
+      );
+      person = row!.id;
+      return row!.isAtRest;
+    })
+    .toBe(true);
+  return String(person);
 }
 
 /** Returns the address of the page on which the transcripts of a join are judged. */
@@ -96,7 +100,7 @@ export const judgingPage = async (uuid: string) => `/transcripts/${await personO
 
 /** Lets a join be paid so long ago that its proof is overdue. */
 export async function payLongAgo(uuid: string): Promise<void> {
-  await inDatabase(
+  await query(
     "update join_session set origin = 'self_nomination', paid_at = now() - interval '40 days' where uuid = $1",
     [uuid],
   );
@@ -119,7 +123,7 @@ export async function plantDocument(uuid: string, { name, mediaType, bytes }: Pl
   });
   const { key, sizeBytes, sha256 } = await storage.put(Readable.from([bytes]), async () => {});
   const id = randomUUID();
-  await inDatabase(
+  await query(
     `insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, crm_next_try_at)
      values ($1, 'transcript', $2, $3, $4, $5, $6, $7, null)`,
     [id, uuid, name, mediaType, sizeBytes, sha256, key],

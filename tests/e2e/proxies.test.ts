@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
+import { RESUME_UPLOADED } from '#core/sentences.ts';
 import { pdf } from '../harness/documents.ts';
 import { orderingJoin, paidJoin, selfNomination } from './arrange.ts';
 import { test as base, expect, theInduct } from './fixtures.ts';
@@ -57,9 +58,9 @@ test('an upload that the proxy will not take, or whose connection is cut in the 
 }) => {
   complaints.expectFailedRequests();
   await paidJoin(tab, selfNomination);
-  for (const [what, path] of [
-    ['resume', '/upload-resume/101'],
-    ['transcript', '/registration/upload-transcript'],
+  for (const [what, path, uploaded] of [
+    ['resume', '/upload-resume/101', RESUME_UPLOADED],
+    ['transcript', '/registration/upload-transcript', 'scan.pdf was uploaded.'],
   ] as const)
     await test.step(what, async () => {
       between.answers = (incoming, outgoing) => isTooLarge(incoming) && page(413, outgoing);
@@ -69,6 +70,7 @@ test('an upload that the proxy will not take, or whose connection is cut in the 
         'Failed to upload file. It has 2.9 MB, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.',
       );
       await tab.getByLabel(`Choose your ${what}`).setInputFiles(small);
+      await expect(tab.getByText(uploaded)).toBeAttached();
       await expect(alert(tab)).toHaveCount(0);
     });
   between.answers = (incoming) => {
