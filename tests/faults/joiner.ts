@@ -56,7 +56,7 @@ export async function comeBackNextDay(world: World, person: Person): Promise<voi
   await comeBack(world, person);
 }
 
-/** Lets a person come back to pay when everything works again. */
+/** Lets a person come back to pay when everything works again. Until they can, a minute passes between two tries. */
 export async function comeBack(world: World, person: Person): Promise<void> {
   const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
   const tab = new Browser(world, person);
@@ -67,7 +67,7 @@ export async function comeBack(world: World, person: Person): Promise<void> {
       if ('screen' in look) {
         const outcome = await buy(run, tab, look.screen, join, GOOD_CARD);
         if (outcome === 'paid') await report(run, tab, look.screen, join);
-        if (outcome !== 'paid') await world.wait(person.uuid!, 60);
+        else await world.wait(person.uuid!, 60);
       } else if ('goOn' in look && !/upgrade|congratulations|upload/.test(look.goOn)) {
         await goTo(run, tab, look.goOn);
       } else {
@@ -75,6 +75,7 @@ export async function comeBack(world: World, person: Person): Promise<void> {
         person.ended = `came back: ${end}`;
         person.isWaiting = !isAnEnd(look);
         if (!person.isWaiting) return;
+        await world.wait(person.uuid!, 60);
       }
     } catch (error) {
       if (!(error instanceof GaveUp)) throw error;
