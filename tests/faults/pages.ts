@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { CallName } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
@@ -191,15 +192,17 @@ export async function payByLink(run: Run, tab: Browser, join: Join): Promise<Out
   const from = new Browser(world, payer).otherTab();
   const page = await from.call('getPayPage', { params });
   if (page.status !== 200 || !page.data.order) return 'changed';
-  const { revision, total } = page.data.order;
+  const { revision, total, features } = page.data.order;
+  const described = features.map(({ description }) => description);
+  const { catalogue } = world.wired.deps.society;
+  const shown = catalogue.find((product) => isDeepStrictEqual(product.features, described))!;
   const body = { revision, name: 'Alex Payer', email: payerEmailOf(join.name), hasGuardianConsent: true };
   const begun = await from.call('beginPayPage', { params, body });
   if (begun.status !== 200) return /paying/.test(begun.message ?? '') ? 'waiting' : 'changed';
   if (payer.cookies.size > 0) person.complaints.push('a payer got a cookie');
   const { clientSecret } = begun.data;
   if (join.hesitatesMs > 0) await pause(join.hesitatesMs);
-  const { productId } = person.screen!;
-  person.seen.push({ kind: 'join', cents: total, productId });
+  person.seen.push({ kind: 'join', cents: total, productId: shown.id });
   const confirmed = await confirmCard(world, clientSecret, join.cards[0]!);
   const paymentIntent = clientSecret.split('_secret_')[0]!;
   const ended = await from.call('reportPayPage', {
