@@ -163,6 +163,9 @@ async function atHubspot(
   held: readonly Membership[],
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
+  // The servers still follow HubSpot, which can make somebody due at any moment.
+  for (const { uuid, refusal } of await world.tellHubspot())
+    add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
   const memberships = held.filter(({ type }) => type === 'membership');
   const contacts = await world.contacts();
   const rightly = new Set<string>();
@@ -210,9 +213,4 @@ async function atHubspot(
   for (const { id, email, status } of contacts)
     if (status === 'member' && !rightly.has(id))
       add('member at HubSpot alone', byContact.get(id) ?? '', `contact ${id}, ${email}`);
-  const { rows: refused } = await world.database.query<{ uuid: string; refusal: string | null }>(
-    "select coalesce((select min(uuid::text) from join_session where join_session.person_id = crm_delivery.person_id), 'person ' || person_id) as uuid, refusal from crm_delivery where due_at is not null",
-  );
-  for (const { uuid, refusal } of refused)
-    add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
 }

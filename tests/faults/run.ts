@@ -140,9 +140,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
-    // Webhooks about what happened in the night have made some joins due, so HubSpot must be told of these joins again.
     await world.webhooks.idle();
-    await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
 
     await options.meddle?.(world, people);

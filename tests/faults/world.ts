@@ -111,8 +111,8 @@ export interface World {
   >;
   /** Writes a contact's status in HubSpot, as staff do. */
   setStatus(contactId: string, status: string): Promise<void>;
-  /** Tells HubSpot about every join that is due, until none is left. */
-  tellHubspot(): Promise<void>;
+  /** Tells HubSpot of everybody who is due, until nobody is left. Returns who still waits or was refused, each by one of their joins. */
+  tellHubspot(): Promise<{ uuid: string; refusal: string | null }[]>;
   /** Sends every letter that is due, however often it failed before. Returns all letters that arrived. */
   sendLetters(): Promise<KeptLetter[]>;
   /** Returns the CSV file for the accountant, over all days. */
@@ -267,11 +267,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       async tellHubspot() {
         const due = `due_at is not null and refusal is null`;
         const deadline = Date.now() + TOLD_MS;
-        for (let round = 0; Date.now() < deadline; round++) {
+        for (let round = 0; ; round++) {
           if (round % 20 === 0) await makeDue('crm_delivery', 'person_id', 'due_at', due);
           while ((await pushDue(wired.deps)).taken > 0);
-          const { rowCount } = await database.query(`select from crm_delivery where ${due} limit 1`);
-          if (rowCount === 0) return;
+          const { rows } = await database.query<{ uuid: string; refusal: string | null }>(
+            `select coalesce((select min(uuid::text) from join_session where join_session.person_id = crm_delivery.person_id), 'person ' || person_id) as uuid, refusal
+             from crm_delivery where due_at is not null`,
+          );
+          if (rows.every(({ refusal }) => refusal !== null) || Date.now() > deadline) return rows;
           await pause(100);
         }
       },
