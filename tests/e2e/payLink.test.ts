@@ -56,6 +56,12 @@ test('somebody else pays after a declined card, and the joiner’s page goes on 
   await fillIn(payer, '4000000000000002');
   await button(payer, 'Pay $65.00').click();
   await expect(payer.getByText('Your card was declined.')).toBeVisible();
+  // What the membership includes is plain text, so nothing is downloaded to sanitize it.
+  const downloaded = await payer.evaluate(() =>
+    performance.getEntriesByType('resource').map(({ name }) => name),
+  );
+  expect(downloaded.filter((name) => name.includes('/js/async/pay'))).toHaveLength(1);
+  expect(downloaded.filter((name) => name.includes('purify'))).toEqual([]);
   await typeCard(payer);
   await button(payer, 'Pay $65.00').click();
   await expect(heading(payer, 'Thank you')).toBeVisible();

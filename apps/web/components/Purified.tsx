@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { startTransition, useEffect, useMemo, useState } from 'react';
 import { Icon } from '#ui/icons.tsx';
 
 let cleaner: typeof import('dompurify').default | null = null;
@@ -25,9 +25,11 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** Shows HTML from the server, sanitized. Without the sanitizer it is shown as plain text. */
+/** Shows HTML from the server, sanitized. Without the sanitizer it is shown as plain text. Text without markup needs none. */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
-  const clean = usePurified(html, 'html');
+  const isPlain = !/[<&]/.test(html);
+  const clean = usePurified(isPlain ? '' : html, 'html');
+  if (isPlain) return <span className={className}>{html}</span>;
   if (clean === null) return <span className={className}>{wordsOf(html)}</span>;
   // biome-ignore lint/security/noDangerouslySetInnerHtml: sanitized by DOMPurify just above
   return <span className={className} dangerouslySetInnerHTML={{ __html: clean }} />;
@@ -61,7 +63,8 @@ function usePurified(markup: string, profile: 'html' | 'svg'): string | null {
   useEffect(() => {
     if (loaded || markup === '') return;
     let current = true;
-    void loadCleaner().then(() => current && setLoaded(cleaner !== null));
+    // What is sanitized may wait: the form beside it is more urgent.
+    void loadCleaner().then(() => current && startTransition(() => setLoaded(cleaner !== null)));
     return () => {
       current = false;
     };
