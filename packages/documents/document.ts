@@ -88,7 +88,7 @@ export function documentName(given: string, type: DocumentType): string {
   return `${stem.slice(opens.length - NAME_MAX_LENGTH)}${opens}`.toWellFormed();
 }
 
-/** Returns the sentence for several files that were dropped at once, of which the first is taken. */
+/** Returns the sentence for files that were dropped with the one that is taken, or while it is being sent. */
 export function othersLeftOut(firstName: string): string {
   return `Only ${firstName} was used, since files are sent one at a time. The others were not sent.`;
 }

@@ -34,7 +34,7 @@ export interface UploadWords {
   cancel: string;
   uploading: (name: string) => string;
   uploaded: (name: string) => string;
-  /** Of several dropped files only this one was taken. */
+  /** Only this file was taken: others were dropped with it, or while it was being sent. */
   othersLeftOut: (name: string) => string;
   /** Something was dropped that is no file. */
   notAFile: string;
@@ -62,8 +62,8 @@ const idle: UploadState = {
 };
 
 /**
- * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
- * failed upload can be retried.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken, and
+ * none while one is being sent. A failed upload can be retried.
  *
  * - `accept`: what the file dialog offers first.
  * - `refusalOf`: returns why a file cannot be uploaded, or null.
@@ -112,10 +112,15 @@ export function UploadArea({
     }
   }
 
-  function take([first, ...others]: readonly File[]) {
-    const sentence = first && others.length > 0 ? words.othersLeftOut(first.name) : null;
+  /** Says that only the file of this name was taken; with null, that none was left out. */
+  function leaveOthersOut(taken: string | null) {
+    const sentence = taken === null ? null : words.othersLeftOut(taken);
     setLeftOut(sentence);
     onLeftOut?.(sentence);
+  }
+
+  function take([first, ...others]: readonly File[]) {
+    leaveOthersOut(first && others.length > 0 ? first.name : null);
     if (first) void start(first);
     else refuse(words.notAFile);
   }
@@ -132,6 +137,7 @@ export function UploadArea({
     getFilesFromEvent: filesOf,
     onDrop: take,
   });
+  const { file } = state;
   const { tabIndex: _, role: __, onDrop, ...root } = getRootProps();
   const zone: HTMLAttributes<HTMLElement> = {
     ...root,
@@ -141,16 +147,19 @@ export function UploadArea({
       if (!event.dataTransfer.types.includes('Files')) take([]);
     },
   };
+  const whileSending: HTMLAttributes<HTMLElement> = {
+    onDrop: ({ dataTransfer }) => file && dataTransfer.types.includes('Files') && leaveOthersOut(file.name),
+  };
   const { style: ___, ...input } = getInputProps();
 
   return (
     <div className={styles.area} ref={area}>
-      {state.uploading && state.file ? (
-        <div className={styles.sending}>
+      {state.uploading && file ? (
+        <div {...whileSending} className={styles.sending}>
           <Icon name="file" size={28} />
           <div className={styles.sendingWords}>
-            <p className={styles.fileName} id="upload-name" title={state.file.name}>
-              {state.file.name}
+            <p className={styles.fileName} id="upload-name" title={file.name}>
+              {file.name}
             </p>
             <div
               className={styles.track}
@@ -197,24 +206,22 @@ export function UploadArea({
       />
       {state.failure && (
         <Alert isAnswer>
-          {state.file && <strong className={styles.failedName}>{state.file.name}</strong>}
+          {file && <strong className={styles.failedName}>{file.name}</strong>}
           <span>{state.failure.message}</span>
         </Alert>
       )}
-      {state.failure && state.file && !state.failure.isRefused && (
+      {state.failure && file && !state.failure.isRefused && (
         <TryAgain
           words={words.retry}
           variant="second"
           retryMs={state.failure.retryMs}
           triedBefore={state.tries}
-          onTry={(tries) => state.file && void start(state.file, tries)}
+          onTry={(tries) => void start(file, tries)}
         />
       )}
       {leftOut && <Note>{leftOut}</Note>}
       <p className="sr" role="status">
-        {state.uploading && state.file
-          ? words.uploading(state.file.name)
-          : state.sent && words.uploaded(state.sent)}
+        {state.uploading && file ? words.uploading(file.name) : state.sent && words.uploaded(state.sent)}
       </p>
     </div>
   );

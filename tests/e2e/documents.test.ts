@@ -112,7 +112,7 @@ test('a transcript is chosen with a button; a slow one shows real progress and c
   await expect(page).toHaveURL('/registration/congratulations');
 });
 
-test('what is sent and not yet answered is said to be checked, and cannot be cancelled any more: it is stored', async ({
+test('what is sent and not yet answered is said to be checked, and cannot be cancelled any more: it is stored; what is dropped meanwhile is not, which is said', async ({
   page,
 }) => {
   await openUpload(page);
@@ -124,6 +124,8 @@ test('what is sent and not yet answered is said to be checked, and cannot be can
   await choose(page).setInputFiles(file('transcript.pdf'));
   await expect(page.getByText('100%, now it is being checked…')).toBeVisible();
   await expect(button(page, 'Cancel')).toHaveCount(0);
+  await drop(page, [file('second.pdf')], { zone: page.getByText('100%, now it is being checked…') });
+  await expect(page.getByText(othersLeftOut('transcript.pdf'))).toBeVisible();
   await network.send('Fetch.disable');
   await expect(uploaded(page)).toHaveCount(1);
   await expect(page.getByRole('status').filter({ hasText: 'transcript.pdf was uploaded.' })).toBeAttached();
