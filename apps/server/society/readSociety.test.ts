@@ -44,7 +44,7 @@ test('the demo society reads, and its catalogue is the one of the documentation'
 });
 
 test('the file of a society that says nothing of papers reads, and its papers have words of ours', () => {
-  const start = source.indexOf('# Under each line for a signature');
+  const start = source.indexOf('\ncertificate:');
   const end = source.indexOf('\nstore:');
   const { certificate, pressRelease } = parseSociety(
     source.slice(0, start) + source.slice(end),
