@@ -1,13 +1,14 @@
-import { fillOrder, orderingJoin } from './arrange.ts';
+import type { Page } from '@playwright/test';
+import { alter, fillOrder, orderingJoin } from './arrange.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
-import { addressForm, button, cardForm } from './steps.ts';
+import { addressForm, button, cardForm, pay } from './steps.ts';
 
 test('on a phone the order summary drops down under its bar, wherever one has scrolled @phone-only', async ({
   page,
 }) => {
   await orderingJoin(page);
   await page.goto('/registration/checkout');
-  await expect(addressForm(page).getByLabel('City')).toBeVisible();
+  await expect(button(page, 'Change billing address')).toBeVisible();
   const summary = page.getByRole('complementary', { name: 'Order summary' });
   await expect(summary).toBeHidden();
   await expect(cardForm(page).getByLabel('Security code')).toBeVisible();
@@ -42,6 +43,52 @@ test('on a phone the order summary drops down under its bar, wherever one has sc
   await expect(summary).toBeVisible();
   await page.getByLabel('Custom amount').focus();
   await expect(summary).toBeHidden();
+});
+
+async function openFolded(page: Page): Promise<void> {
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await expect(page.getByText('Jordan Rivera, 12 Oak Street, Austin, TX 78701')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Security code')).toBeVisible();
+  await expect(addressForm(page).getByLabel('City')).toBeHidden();
+}
+
+test('on a phone a known billing address is text, so that the card field is in the second screenful, and the card is charged with it @phone-only', async ({
+  page,
+  stripeApi,
+}) => {
+  await openFolded(page);
+  const { y, height } = (await cardForm(page).getByLabel('Card number').boundingBox())!;
+  // 664 px: an iPhone's screen without the bars of its browser.
+  expect(y + height).toBeLessThan(2 * 664);
+  const [charge] = await stripeApi.charges(await pay(page));
+  expect(charge!.billing_details.address).toMatchObject({ line1: '12 Oak Street', postal_code: '78701' });
+});
+
+test('on a phone Change opens the form of a known billing address, and the card is charged with what was changed @phone-only', async ({
+  page,
+  stripeApi,
+}) => {
+  await openFolded(page);
+  await button(page, 'Change billing address').press('Enter');
+  await expect(addressForm(page).getByLabel('Full name')).toBeFocused();
+  await expect(button(page, 'Change billing address')).toBeHidden();
+  await addressForm(page).getByLabel('ZIP code').fill('78702');
+  const [charge] = await stripeApi.charges(await pay(page));
+  expect(charge!.billing_details.address).toMatchObject({ line1: '12 Oak Street', postal_code: '78702' });
+});
+
+test('on a phone the form of a billing address is open if a part is unknown, or the card provider does not accept it @phone-only', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  for (const postalCode of [null, '787']) {
+    await alter(page, 'getCheckoutDetails', ({ billing }) => (billing.postalCode = postalCode));
+    await page.goto('/registration/checkout');
+    await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue(postalCode ?? '');
+    await expect(addressForm(page).getByLabel('ZIP code')).toBeVisible();
+    await expect(button(page, 'Change billing address')).toBeHidden();
+  }
 });
 
 test('a long order on a desktop shows that it goes on, and the keyboard reaches each of its lines', async ({

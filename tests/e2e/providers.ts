@@ -6,6 +6,7 @@ export interface Charge {
   amount: number;
   status: 'succeeded' | 'pending' | 'failed';
   payment_method_details: { card: { wallet: { type: string } | null } };
+  billing_details: { address: Record<string, string | null> | null };
 }
 
 export interface Intent {

@@ -1,5 +1,5 @@
 import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import { type ChangeEvent, useEffect, useState } from 'react';
+import { type ChangeEvent, useCallback, useEffect, useState } from 'react';
 import { Link, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -16,6 +16,7 @@ import { Button } from '#ui/Button.tsx';
 import { Checkbox } from '#ui/Field.tsx';
 import { Form } from '#ui/Form.tsx';
 import { Icon } from '#ui/icons.tsx';
+import { useFocusRescue } from '#ui/useFocusRescue.ts';
 import { useForm } from '#ui/useForm.ts';
 import { useSlow } from '#ui/useSlow.ts';
 import { CardElements, onlyCardOptions } from '../../components/CardElements.tsx';
@@ -35,6 +36,8 @@ const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 interface Props {
   details: CheckoutDetails;
+  /** Whether a billing address that is known in full is shown as text until the joiner presses Change. */
+  foldsAddress: boolean;
   intent: PaymentIntent;
   order: OrderSummary<OrderProduct>;
   orderIsChanging: boolean;
@@ -43,26 +46,29 @@ interface Props {
 
 export function Payment(props: Props) {
   const { revalidate } = useRevalidator();
+  const [given] = useState(() => (props.foldsAddress ? inOneLine(props.details.billing) : null));
   return (
     <CardElements
       clientSecret={props.intent.clientSecret}
-      placeholderClass={styles.unloadedForm}
+      placeholderClass={given === null ? styles.unloadedForm : styles.unloadedShortForm}
       // Stripe loads no form for an intent that has ended. Loading the screen's data again leads to a redirect or a new intent.
       onTryAgain={() => void revalidate()}
     >
-      {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
+      {(onLoadError) => <CardForm {...props} given={given} onLoadError={onLoadError} />}
     </CardElements>
   );
 }
 
+/** `given`: the billing address in one line, to be shown in place of its form; null if the form is open from the beginning. */
 function CardForm({
   details,
+  given,
   intent,
   order,
   orderIsChanging,
   paying,
   onLoadError,
-}: Props & { onLoadError: (event: { error: unknown }) => void }) {
+}: Props & { given: string | null; onLoadError: (event: { error: unknown }) => void }) {
   const { payment, send, mount } = paying;
   const { society, checkout } = useSite();
   const stripe = useStripe();
@@ -82,6 +88,9 @@ function CardForm({
   }, [isReady]);
   // The form gets only the initial values. Later values would overwrite the joiner's input.
   const [addressOptions] = useState(() => billingOptions(details.billing));
+  const [isAddressOpen, setAddressOpen] = useState(given === null);
+  const focusAddress = useCallback(() => elements?.getElement('address')?.focus(), [elements]);
+  useFocusRescue(isAddressOpen, focusAddress);
   const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
   /** Returns what a press wants: null without a session, undefined if nothing can be paid yet. A checkbox that is missing gets the focus. */
@@ -155,11 +164,29 @@ function CardForm({
             {details.billing?.line1 && <span>{GIVEN_ADDRESS} </span>}
             <span>{CARDS_ACCEPTED}</span>
           </p>
-          <div className={styles.address} data-ready={ready.address || undefined}>
+          {!isAddressOpen && (
+            <p className={styles.givenAddress}>
+              <span>{given}</span>
+              <Button
+                variant="plain"
+                aria-label="Change billing address"
+                onClick={() => setAddressOpen(true)}
+              >
+                Change
+              </Button>
+            </p>
+          )}
+          {/* The form is mounted even while it is folded: Stripe takes the address from it. */}
+          <div className={styles.address} data-ready={ready.address || undefined} inert={!isAddressOpen}>
             <AddressElement
               options={addressOptions}
               onLoadError={onLoadError}
-              onReady={() => setReady((now) => ({ ...now, address: true }))}
+              onReady={async (address) => {
+                setReady((now) => ({ ...now, address: true }));
+                // If Stripe does not accept the address as it is, the joiner has to see the form.
+                const { complete } = await address.getValue().catch(() => ({ complete: false }));
+                if (!complete) setAddressOpen(true);
+              }}
             />
           </div>
         </section>
@@ -252,6 +279,13 @@ function Answer({ answer, onYes }: { answer: Paying['answer']; onYes: () => void
       </div>
     )
   );
+}
+
+/** Returns a billing address in one line; null if a part is unknown. */
+function inOneLine(billing: CheckoutDetails['billing']): string | null {
+  const { name, line1, line2, city, state, postalCode } = billing ?? {};
+  if (!name || !line1 || !city || !state || !postalCode) return null;
+  return [name, line1, line2, city, `${state} ${postalCode}`].filter(Boolean).join(', ');
 }
 
 /** Returns the options of the address form. It offers only the United States and Canada (specification, section 5). */

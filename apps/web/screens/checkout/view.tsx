@@ -68,6 +68,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
         {intent && (
           <Payment
             details={details}
+            foldsAddress={!wide}
             order={order}
             intent={intent}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
