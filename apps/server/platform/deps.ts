@@ -7,7 +7,7 @@ import type { BrowserCookie } from './http/browserCookie.ts';
 /** What every use case may depend on. Each room adds its own in its deps.ts; wire.ts builds all of it. */
 export interface Deps {
   database: Database;
-  /** For whom the use cases work. It travels with the work: whoever acts for staff gives their name (`{ ...deps, actor }`). */
+  /** The member of staff for whom a use case works. Code that acts for staff passes on their name: `{ ...deps, actor }`. */
   actor: Actor;
   config: Config;
   now(): Date;

@@ -1,8 +1,8 @@
 import type { Remedy } from '#core/remedy.ts';
 
 /**
- * A use case cannot do what staff asked. The message says why, and names no command or button: each front door offers the remedy in its
- * own way.
+ * Thrown if a use case cannot do what staff asked. The message gives the reason, and names no command or button: the command line
+ * and the desk each show the remedy in their own way.
  */
 export class Failed extends Error {
   readonly remedy: Remedy | null;
@@ -13,8 +13,8 @@ export class Failed extends Error {
 }
 
 /**
- * What staff have seen in a trial does not hold any more, so nothing was done. `now` is what the same trial returns now, for a front
- * door that asks again.
+ * Thrown if the result of a trial run that staff have seen is out of date, so nothing was done. `now` is the trial's current
+ * result, which can be shown to staff for a new decision.
  */
 export class Changed<Seen> extends Failed {
   readonly now: Seen;

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { cleanText } from '#core/cleanText.ts';
 import { cellFault, textOfCell } from '#core/csv.ts';
 
-/** Thrown if a file cannot be read, or is no CSV file with the columns that it needs. The message is a sentence for staff. */
+/** Thrown if a file cannot be read, or is not a CSV file with the required columns. The message is a sentence for staff. */
 export class NotCsv extends Error {}
 
 export interface CsvColumns<Column extends string> {
@@ -16,11 +16,11 @@ export interface CsvColumns<Column extends string> {
 }
 
 /**
- * A line that has anything in it, by its number in the file, or the reason why it could not be read: a sentence without its
- * subject, which is the line. Values are clean ({@link cleanText}); a cell that is empty or absent is ''.
+ * One line of the file that is not empty: its number in the file, and its values or the reason why it could not be read (`fault`,
+ * a sentence without its subject, which is the line). Values are cleaned by {@link cleanText}; an empty or missing cell is ''.
  */
 export type CsvRow<Column extends string> = {
-  /** The line as it is in the file; null if it is too long. */
+  /** The line's text in the file; null if the line is too long. */
   text: string | null;
 } & (
   | { line: number; values: Record<Column, string>; fault: null }
@@ -71,7 +71,7 @@ async function* piecesOf(source: AsyncIterable<Buffer>, file: string): AsyncGene
   }
 }
 
-/** Does what {@link readCsv} does, with the bytes of the file in pieces of any size. `file` is its name, for sentences. */
+/** Like {@link readCsv}, for a file that arrives as pieces of any size. `file` is its name, for error sentences. */
 export async function readRows<Column extends string>(
   pieces: AsyncIterable<Buffer>,
   file: string,
@@ -84,7 +84,7 @@ export async function readRows<Column extends string>(
     if (done) throw new NotCsv(`${file} is empty: its first line must name the ${counted(columns.needed)}.`);
     const text = first.text ?? '';
     if (cleanText(text) === '') continue;
-    // Excel writes such a line, and reads it.
+    // Excel writes such a line, `sep=;`, and understands it.
     const given = /^"?sep=([^\w"])/i.exec(text.trimStart())?.[1];
     if (given !== undefined && separator === undefined) {
       separator = given;
@@ -97,7 +97,7 @@ export async function readRows<Column extends string>(
   }
 }
 
-/** Decodes UTF-8 and UTF-16, with and without a byte order mark. What is no UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8 and UTF-16, with or without a byte order mark. Invalid UTF-8 becomes U+FFFD. */
 async function* textOf(pieces: AsyncIterable<Buffer>, file: string): AsyncGenerator<string> {
   let start: Buffer = Buffer.alloc(0);
   let decoder: TextDecoder | null = null;
@@ -122,7 +122,7 @@ function encodingOf([first, second]: Buffer): string {
   return 'utf-8';
 }
 
-/** The most characters of a line. A longer one is not kept in memory. */
+/** The maximum length of a line, in characters. A longer line is not kept in memory. */
 const LINE_MAX_LENGTH = 100_000;
 
 interface Line {
@@ -153,7 +153,7 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<Line, unde
   if (last !== '' || isTooLong) yield { line: line + 1, text: isTooLong ? null : last };
 }
 
-/** Returns the cells of a line, or the reason why it has none. */
+/** Returns the cells of a line, or the reason why the line cannot be split. */
 function cellsOf(text: string, delimiter: string): string[] | string {
   if (!text.includes('"')) return text.split(delimiter);
   try {
@@ -169,7 +169,7 @@ function cellsOf(text: string, delimiter: string): string[] | string {
 
 interface Header<Column> {
   delimiter: string;
-  /** The columns in the order of the file; null for those that are not read. */
+  /** The columns in the order of the file; null for each column that is not read. */
   order: (Column | null)[];
 }
 
@@ -205,7 +205,7 @@ function readHeader<Column extends string>(
     .concat('.');
 }
 
-/** Returns the form in which names of columns are compared: "Contact ID" is contactId. */
+/** Returns the form in which column names are compared: "Contact ID" becomes "contactid". */
 const keyOf = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
 
 const counted = (columns: readonly string[]) =>

@@ -6,7 +6,7 @@ export interface DeskProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What the button is called: "Continue with NAME". */
+  /** The provider's name on the button "Continue with NAME". */
   name: string;
 }
 
@@ -16,9 +16,10 @@ const names: Record<string, string> = {
 };
 
 /**
- * Reads DESK_URL, DESK_PORT and the identity provider. Browsers keep the desk's cookie and passkeys apart from the joiners' pages by its host. With https it is
- * behind a proxy with TLS, as the joiners' pages are. Without, its host is localhost, whatever HOST is: to other addresses browsers then
- * send no Sec-Fetch-Site, and make no passkeys.
+ * Reads DESK_URL, DESK_PORT and the identity provider. The desk needs a host of its own, because browsers keep cookies and
+ * passkeys separate by host, not by port. With an https URL the server is behind a proxy with TLS, as for the joiners' pages.
+ * With an http URL the desk's host is localhost, whatever HOST is: on plain http, browsers send Sec-Fetch-Site and create
+ * passkeys only for localhost.
  */
 export function readDesk(
   settings: SettingReader,

@@ -30,19 +30,25 @@ const defaults = {
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', count: 30, minutes: 60 },
   /** Payment intents opened from one address. */
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Requests from one address for letters with passes, to whatever email. */
+  /** Requests from one address for letters with passes, to any mailbox. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
   /** Requests for letters with passes to one mailbox. Requests above the limit get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Letters to one mailbox about joins that are neither paid nor proven. Those above the limit are withdrawn. */
   lettersPerMailbox: { setting: 'LIMIT_LETTERS_PER_MAILBOX', count: 8, minutes: 1440 },
-  /** Codes mailed for one join, to open it on a new device; of joins by checkout links, for one person. */
+  /**
+   * How many codes that open a join on a new device are mailed for one join. For joins that began with a checkout link: for one
+   * person.
+   */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
   /** Corrections of the email on the welcome page, for one join. */
   emailCorrectionsPerJoin: { setting: 'LIMIT_EMAIL_CORRECTIONS_PER_JOIN', count: 5, minutes: 1440 },
   /** Browser reports of blocked content from one address. Reports above the limit are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users from one address. */
+  /**
+   * Requests from one address to stop reminders: generous, since a mail provider may send them for all its users from one
+   * address.
+   */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Sign-ins at the desk from one address, successful or not: by link or passkey. */
   deskSignInsPerAddress: { setting: 'LIMIT_DESK_SIGN_INS_PER_ADDRESS', count: 100, minutes: 10 },

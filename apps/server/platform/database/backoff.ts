@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * SQL for how long (seconds) to wait after a try that failed: `first` after the first, twice as long after each further one, at most
- * `longest`. A part of it is random, so that what failed together is not tried together again. `tries`: how many have failed.
+ * SQL for how long (seconds) to wait after a failed try: `first` after the first failure, twice as long after each further one,
+ * at most `longest`. `tries` is the number of failed tries. Part of the time is random, so that tasks that failed together are
+ * not all retried at the same moment.
  */
 export function backoff(
   tries: RawBuilder<number> | number,

@@ -15,7 +15,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 // PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling one of
 // our short statements takes many times as long as running it.
 const noJit = 'set jit = off';
-// PostgreSQL would plan a statement five times on each connection before it keeps a plan. plans.test.ts looks at the kept ones.
+// Keeps a generic plan at once. By default PostgreSQL would plan a statement five times on each connection first. plans.test.ts
+// checks the generic plans.
 const ofShortStatements = `${noJit}; set plan_cache_mode = force_generic_plan`;
 
 /**

@@ -127,7 +127,7 @@ async function apply(
       if (!HELD_UP.includes(code ?? ''))
         throw new Error(`The migration ${name} failed: ${message}`, { cause: error });
       const others = `tables that other transactions use.${await oldestTransaction(client)}`;
-      // Without a `cause`, by which a lock that is not there would be taken for a database that is not.
+      // This error has no `cause`: callers would take the cause, a missing lock, for a database that cannot be reached.
       if (seconds === null)
         throw new Error(
           `The migration ${name} did not get ${others} It has changed nothing. When those transactions are over, start the server again, or migrate again.`,
@@ -141,8 +141,8 @@ async function apply(
 }
 
 /**
- * Names the oldest other transaction of the database, which most likely holds up a migration, without its SQL, which may name
- * people. Empty if our database user sees none.
+ * Describes the oldest other transaction of the database, which most likely holds up a migration. Leaves out its SQL, which may
+ * contain names of people. Empty if our database user sees no other transaction.
  */
 async function oldestTransaction(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ pid: number; known: string; seconds: number }>(`

@@ -17,7 +17,10 @@ export interface Tables {
   person: PersonTable;
   crm_delivery: CrmDeliveryTable;
   invitation: InvitationTable;
-  /** Kept by triggers: how many invitations were made in a quarter of an hour. The sum of its rows counts. */
+  /**
+   * How many invitations were created, by quarter of an hour, programme, school and campaign. Triggers write the rows. The same
+   * group may have several rows: their counts are added up.
+   */
   invitation_count: {
     made_at: Date;
     programme: string | null;
@@ -95,7 +98,7 @@ export interface PersonTable {
   /** HubSpot's id of the contact that is this person; null if there is none. */
   contact_id: string | null;
   made_contact: Generated<boolean>;
-  /** The contact that HubSpot has under this person's email, who may be somebody else. */
+  /** The contact that HubSpot has under this person's email. The contact may be somebody else. */
   found_contact_id: string | null;
   details: Json<StudentDetails> | null;
   profile: Json<ContactProfile>;
@@ -132,7 +135,7 @@ export interface InvitationTable {
   /** When and by which member of staff the code was last withdrawn; null if it never was. */
   withdrawn_at: NullableTimestamp;
   withdrawn_by: string | null;
-  /** The mailing that it belongs to. */
+  /** The mailing with which the invitation was sent. */
   campaign: string | null;
 }
 
@@ -209,15 +212,15 @@ export interface PaymentTable {
   refunded_cents: Generated<number>;
   dispute: Dispute | null;
   followed: Generated<number>;
-  /** Whether it is by a pay link: its card and its email are the payer's. */
+  /** Whether the payment is made by a pay link. If so, its card and its email are the payer's. */
   by_pay_link: Generated<boolean>;
-  /** Who pays by a pay link; null if the joiner pays, or the payer was erased. */
+  /** The payer's name, if the payment is made by a pay link. Null if the joiner pays, or the payer was erased. */
   payer_name: string | null;
   /** The guardian consent sentence to which the payer agreed, and when. */
   payer_consent: string | null;
   payer_consent_at: NullableTimestamp;
   succeeded_at: NullableTimestamp;
-  /** Kept by triggers. Whether goods of it were not sent, whatever becomes of them. */
+  /** Whether goods of the payment were not sent, even goods that are no longer to be sent. Set by triggers. */
   has_unsent_goods: Generated<boolean>;
   checked_at: Timestamp;
   looked_at: NullableTimestamp;
@@ -322,11 +325,11 @@ export interface JoinEventTable {
   detail: ColumnType<StoryDetail | null, never, never>;
 }
 
-/** What staff note of somebody. */
+/** Notes of staff about a person. */
 export interface PersonNoteTable {
   id: Generated<number>;
   person_id: number;
-  /** Null once it is removed. */
+  /** The note's text; null once the note is removed. */
   text: string | null;
   written_by: string;
   created_at: Timestamp;

@@ -2,8 +2,9 @@ import { migrationState } from './migrate.ts';
 import { connectToPrimary } from './primary.ts';
 
 /**
- * Returns the migrations that a database does not have yet, in order, with what their first comment says. `foreign` is why this
- * version must not run on the database; null if it may. `isEmpty`: the database knows nobody.
+ * Returns the migrations that a database does not have yet, in order, each with the text of its first comment (`words`).
+ * `foreign` is the reason why this version must not run on the database; null if it may. `isEmpty`: the database contains no
+ * person.
  */
 export async function waitingMigrations(
   databaseUrl: string,
@@ -22,7 +23,7 @@ export async function waitingMigrations(
   }
 }
 
-/** Returns the comment with which a migration begins, as one line. */
+/** Returns the comment at the beginning of a migration, as one line. */
 function wordsOf(sql: string): string {
   const [comment = ''] = /^(?:--[^\n]*(?:\n|$))*/.exec(sql.trimStart()) ?? [];
   const lines = comment.split('\n').filter((line) => !line.startsWith('-- oldest version:'));

@@ -5,17 +5,18 @@ import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * Writes and reads an HttpOnly cookie that shows which joins a browser holds. Somebody who only knows a session's uuid does not
- * have the cookie. The cookie's value has the uuids of the last joins that the browser holds; joins that it only began replace no
- * others. Each uuid comes with one HMAC for each way in which the browser holds the join (began it, paid for it, or proven to be
- * the joiner), so no table is needed. The database decides whether a way still counts (session/holding.ts).
+ * Writes and reads an HttpOnly cookie that shows which joins a browser holds: knowing a session's uuid is not enough. The
+ * cookie's value has the uuids of the last joins that the browser holds. Joins that the browser only began do not push out joins
+ * that it holds in another way. Each uuid comes with one HMAC for each way in which the browser holds the join (its user began
+ * it, paid for it, or proved to be the joiner), so no table is needed. The database decides whether a way still counts
+ * (session/holding.ts).
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */
   giveBegan(reply: FastifyReply, sessionUuid: string): void;
   /** Gives the cookie to a browser whose user has proven that they are the joiner. */
   giveProven(reply: FastifyReply, sessionUuid: string): void;
-  /** Gives the cookie to a browser that came back from paying. */
+  /** Gives the cookie to a browser that has returned from paying. */
   givePaid(reply: FastifyReply, sessionUuid: string): void;
   holdingOf(request: FastifyRequest, sessionUuid: string): Holding;
   /** Returns the joins in the cookie, newest first. */

@@ -5,11 +5,14 @@ import type { FastifyInstance } from 'fastify';
 
 /** The interval (ms) in which the closing server looks for idle connections. */
 const LOOK_MS = 50;
-/** A closing server keeps idle connections for this time (ms): a call may be on its way, or a proxy may take one for its next call. */
+/**
+ * A closing server keeps idle connections for this time (ms): a call may be on its way, or a proxy may use the connection for its
+ * next call.
+ */
 const QUIET_MS = 1_000;
 /** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
-/** A turn of the event loop that took less time (ms) had no work between looking for connections and its end. */
+/** A turn of the event loop that takes less time (ms) contains no other work after Node has looked for new connections. */
 const QUIET_TURN_MS = 1;
 
 /**

@@ -72,7 +72,8 @@ export function handleErrors(
       return send(400, MALFORMED, { errors });
     }
     const status = 'statusCode' in error && error.statusCode ? error.statusCode : 500;
-    // The path leads out of the folder of static files: answered like an unknown path.
+    // @fastify/static answers 403 for a path that leaves the folder of static files. Callers get the same answer as for an
+    // unknown path.
     if (status === 403) return nothingHere(request, reply);
     if (status < 500)
       return send(

@@ -41,7 +41,7 @@ export function newServer(
   drainOnClose(app, FINISH_MS);
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.once('close', () => {
-      // Otherwise the caller has disconnected before the answer.
+      // If the answer was not written completely, the caller has disconnected: nothing to log.
       if (!reply.raw.writableFinished) return;
       logAnswer(reply, logged);
       limitRest(request.raw, times);

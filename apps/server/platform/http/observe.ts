@@ -45,7 +45,7 @@ export function observeRequests(app: FastifyInstance): void {
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     });
-    // Without telemetry the span records nothing, and nothing asks for it.
+    // Without telemetry the span records nothing, so it need not become the active span.
     if (span.isRecording()) context.with(trace.setSpan(context.active(), span), done);
     else done();
   });

@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../database/types.ts';
 
 /**
- * For how many days after the last start of a server with a build the files of that build are kept, so that servers with another
- * build can answer with them. A tab may stay open for that long.
+ * How many days the files of a build are kept after the last start of a server with that build, so that servers with another
+ * build can serve them. A tab may stay open for that long.
  */
 const KEPT_DAYS = 30;
 

@@ -1,8 +1,13 @@
 import type { Failure } from '#contract/schemas.ts';
 
 /**
- * An expected failure of a call, with its HTTP status and sentence. 400: what was sent is wrong. 401: not signed in at the desk. 403: not by this browser, or not
- * without a signature. 404: there is no such thing. 409: not as things stand. 429 and 503: later.
+ * An expected failure of a call, with its HTTP status and a sentence for the reader.
+ * - 400: the request's data is wrong.
+ * - 401: the caller is not signed in at the desk.
+ * - 403: this browser may not make the call, or the call needs a signature.
+ * - 404: the thing that the call names does not exist.
+ * - 409: the current state does not allow the call.
+ * - 429 and 503: the caller should retry later.
  */
 export class Refusal extends Error {
   readonly status: number;
@@ -14,7 +19,7 @@ export class Refusal extends Error {
   readonly code: Failure['code'];
   /** The Retry-After header (s), for 429 and 503. */
   readonly retryAfter: number | undefined;
-  /** What a call's own failure says beside all this, by name. */
+  /** Additional fields of this call's failure, by name. */
   readonly beside: object | undefined;
 
   constructor(
@@ -43,7 +48,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns the code of a failure that has none of its own. */
+/** Returns the default code of a failure, by its status. */
 export function codeOf(status: number): Failure['code'] {
   return codes[status] ?? (status < 500 ? 'invalid' : 'failed');
 }

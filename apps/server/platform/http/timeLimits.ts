@@ -97,7 +97,7 @@ export function limitRest(request: IncomingMessage, { restMs }: TimeLimits): voi
   request.once('end', () => clearTimeout(rest));
 }
 
-/** Whether a body is a file: in a form as from a joiner's page, or alone as from the desk. */
+/** Whether a body is a file: in a form, as from a joiner's page, or as the whole body, as from the desk. */
 function isUpload(contentType: string | undefined): boolean {
   return /^(multipart\/|(text\/csv|application\/octet-stream)\b)/i.test(contentType ?? '');
 }
