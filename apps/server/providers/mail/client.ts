@@ -33,7 +33,7 @@ export class MailRefused extends Error {}
 /** Thrown if this letter was not sent, but may be accepted later. */
 export class MailPostponed extends Error {}
 /**
- * Thrown if no letter can be sent now. `code` is the server's reply code, or says how the connection failed. The log has `code`
+ * Thrown if no letter can be sent now. `code` is the server's reply code, or the name of the connection error. The log has `code`
  * instead of the message, which may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail
  * server or in the settings; null if the failure may end by itself. `mayBeOfLetter`: the server has not said whether it refuses
  * the account or only this letter.
@@ -165,7 +165,7 @@ interface SmtpError extends Error {
   command?: string;
 }
 
-/** Returns the error for a failure that is not the letter's fault: of the login, the sender or the connection. */
+/** Returns the error for a failure that was caused by the login, the sender or the connection, and not by the letter. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;

@@ -147,10 +147,10 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   };
 }
 
-/** What becomes of removed objects: no versions are kept, a lifecycle rule lets the versions expire, or they stay. */
+/** What happens to removed objects: no versions are kept, a lifecycle rule lets the versions expire, or the versions stay. */
 export type Versions = 'none' | 'expire' | 'stay';
 
-/** Asks the service what becomes of removed objects. Throws {@link StorageDown}, also if the keys lack the permission to ask. */
+/** Asks the service what happens to removed objects. Throws {@link StorageDown}, also if the keys lack the permission to ask. */
 export async function askVersions(settings: S3Settings): Promise<Versions> {
   const { bucket: Bucket, prefix } = settings;
   const client = clientOf(settings);

@@ -26,7 +26,7 @@ export interface MoneyBack {
   lost: { id: string; amountCents: number }[];
 }
 
-/** Stripe's reasons for a failed refund (https://docs.stripe.com/refunds) that are of the card, and last. */
+/** Stripe's reasons for a failed refund (https://docs.stripe.com/refunds) that mean that the card is closed permanently. */
 const CARD_CLOSED: ReadonlySet<string> = new Set(['expired_or_canceled_card', 'lost_or_stolen_card']);
 
 export function readMoneyBack(
