@@ -6,13 +6,13 @@ import type { Deps } from './deps.ts';
 import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 import { takeTranscript } from './uploadTranscript.ts';
 
-/** Thrown if the path that staff gave is not that of a file. The message is a sentence for staff. */
+/** Thrown if staff gave a path that is not the path of a file. The message is a sentence for staff. */
 export class NotAFile extends Failed {}
 
 /**
- * Adds a file of this machine, such as the attachment of an email, as a transcript of a join: under the same conditions and after
- * the same checks as if its joiner had uploaded it. The original file stays where it is. Returns the join to which the transcript
- * belongs. Throws a {@link Refusal} as an upload does, {@link NotAFile}, or the error of reading the file.
+ * Adds a file on this machine, such as a saved email attachment, as a transcript of a join. The conditions and checks are the
+ * same as for an upload by the joiner. The original file stays where it is. Returns the join to which the transcript belongs.
+ * Throws a {@link Refusal} as an upload does, {@link NotAFile}, or the error that occurred while the file was read.
  */
 export async function addTranscript(
   deps: Deps,
@@ -38,8 +38,8 @@ export async function addTranscript(
 }
 
 /**
- * Adds a file as a transcript of a join, as {@link addTranscript} does. `open` is called once the join may get one. `expectedBytes` is
- * null if its size is not known.
+ * Adds a file as a transcript of a join, as {@link addTranscript} does. `open` is called only when the join may get a transcript.
+ * `expectedBytes` is null if the file's size is not known.
  */
 export async function addTranscriptOf(
   deps: Deps,
@@ -58,7 +58,7 @@ export async function addTranscriptOf(
         bytes: await given.open(),
         expectedBytes: given.expectedBytes,
         sender: () => uuid,
-        // There may be more than was announced.
+        // The sender may send more bytes than announced.
         check: async ({ sizeBytes }) => checkSize(sizeBytes),
       });
     } catch (error) {

@@ -36,7 +36,7 @@ interface Row {
   last_name: string | null;
   contact_id: string;
   crm_file_id: string | null;
-  /** The note at a former contact, which is deleted first. */
+  /** The id of a note at the document's former contact. This note is deleted before a new one is made. */
   crm_note_id: string | null;
   crm_attempts: number;
 }
@@ -149,7 +149,7 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
   const { rows } = await sql`
     update document set crm_note_id = ${noteId}, crm_next_try_at = null
     where id = ${id} and crm_attempts = ${row.crm_attempts} returning id`.execute(deps.database);
-  // It was moved to another contact meanwhile, and is due again.
+  // The document was moved to another contact meanwhile. It is due again, so the note at this contact is deleted.
   if (rows.length === 0) await hubspot.deleteNote(noteId);
 }
 

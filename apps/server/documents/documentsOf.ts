@@ -12,8 +12,8 @@ import { unknownDocuments } from './sweepDocuments.ts';
 export type ListedDocument = Selectable<DocumentTable>;
 
 /**
- * Returns the documents of the join `uuid` and of that which owes the proof for it, the oldest first, with what the transcript should say.
- * `join` is the latter.
+ * Returns the documents of the join `uuid` and of the join that owes the proof for it (`join`), oldest first. `applicant` has the
+ * data with which the transcript should agree.
  */
 export async function documentsOfJoin(
   deps: Deps,
@@ -57,8 +57,8 @@ export async function documentsOfPersons(
 }
 
 /**
- * Writes the document with this id to a new file. Returns its media type, or why that is not possible; null if there is no such
- * document.
+ * Writes the document with this id to a new file. Returns its media type, or the reason why it could not be written; null if
+ * there is no such document.
  */
 export async function fetchDocument(
   deps: Deps,
@@ -75,13 +75,18 @@ export async function fetchDocument(
   return refused === null ? { mediaType: row.media_type } : { refused };
 }
 
-/** A document that can be read, or why it cannot; `removed`: retention or an erasure has removed its file. */
+/**
+ * The result of reading a document: its bytes, or the reason why there are none. `removed`: retention or an erasure has removed
+ * its file.
+ */
 export type ReadDocument =
   | { is: 'read'; name: string; bytes: Buffer }
   | { is: 'removed' }
   | { is: 'unreadable'; why: string };
 
-/** Reads the document with this id, and checks that it is what was stored. Null: there is no such document. */
+/**
+ * Reads the document with this id, and checks that its bytes are the ones that were stored. Null if there is no such document.
+ */
 export async function readDocument(deps: Deps, id: string): Promise<ReadDocument | null> {
   const row = await deps.database
     .selectFrom('document')
@@ -111,7 +116,10 @@ export async function personOfDocument(
   return rows[0]?.id ?? null;
 }
 
-/** Returns the keys of the documents that the database does not know. Those that are `young` may be of an upload under way. */
+/**
+ * Returns the keys of stored documents that have no row in the database. A document that `isYoung` may belong to an upload that
+ * is still running.
+ */
 export async function listUnknown(deps: Deps): Promise<{ key: string; isYoung: boolean }[]> {
   const old = new Set<string>();
   for await (const key of unknownDocuments(deps)) old.add(key);
@@ -120,14 +128,14 @@ export async function listUnknown(deps: Deps): Promise<{ key: string; isYoung: b
   return all;
 }
 
-/** Whether the database does not know a document: `young` if an upload of it may be under way. */
+/** Whether a stored document has no row in the database. `young`: it has none, but an upload of it may still be running. */
 export async function whetherUnknown(deps: Deps, key: string): Promise<'unknown' | 'young' | 'known'> {
   const found = (await listUnknown(deps)).find((each) => each.key === key);
   if (!found) return 'known';
   return found.isYoung ? 'young' : 'unknown';
 }
 
-/** Removes a document that the database does not know. Returns false, and removes nothing, if it knows it meanwhile. */
+/** Removes a stored document that has no row in the database. If it has a row by now, removes nothing and returns false. */
 export async function removeUnknown({ database, storage }: Deps, key: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     await holdDocument(trx, key);

@@ -21,20 +21,23 @@ export interface Inspector {
 /** The number of child processes. Half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * The most processor time of an inspection (ms): a hundred times that of the slowest accepted file, plus the time for reading the
- * file at 20 MB/s. Processor time, since beside other busy programs a sound file takes long by the clock.
+ * The maximum processor time of an inspection (ms): a hundred times that of the slowest accepted file, plus the time for reading
+ * the file at 20 MB/s. Elapsed time is not used, because on a busy machine it is long even for a sound file.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
-/** An inspection that takes this many times longer by the clock hangs. Systems other than Linux have no other limit. */
+/**
+ * An inspection whose elapsed time is this many times its maximum processor time is considered hung, and ended. On systems other
+ * than Linux this is the only limit.
+ */
 const HANGS_AFTER = 8;
 /** The heap limit of a child process. V8 ends a process that exceeds it. */
 const MOST_HEAP_MB = 128;
 /**
- * The most memory (bytes) of a child process, V8's heap and the buffers beside it. The largest accepted files take 270 MB. A small
- * PDF or archive can unpack to gigabytes.
+ * The maximum memory (bytes) of a child process: V8's heap and the buffers outside it. The largest accepted files take 270 MB. A
+ * small PDF or archive can unpack to gigabytes.
  */
 const MOST_MEMORY_BYTES = 400_000_000;
-/** A child process that has grown to more than this (bytes) inspects no other file. */
+/** A child process whose memory (bytes) has grown beyond this is ended after its file. */
 const KEPT_MEMORY_BYTES = 150_000_000;
 const LOOK_MS = 100;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
@@ -45,7 +48,7 @@ export function openInspector({
   start = startProcess,
 }: {
   processes?: number;
-  /** Returns the most processor time for inspecting a file (ms). */
+  /** Returns the maximum processor time for inspecting a file (ms). */
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
@@ -71,7 +74,7 @@ export function openInspector({
         once(inspector, 'message', { signal: over.signal }),
         once(inspector, 'exit', { signal: over.signal }).then(endOf),
       ])) as [Answer];
-      // What a large file took is not always given back.
+      // A process does not always release the memory that a large file took.
       if (residentBytes(inspector.pid) > KEPT_MEMORY_BYTES) inspector.kill('SIGKILL');
       else idle.push(inspector);
       if ('failed' in answer) throw new Error(`Looking at a document failed: ${answer.failed}`);

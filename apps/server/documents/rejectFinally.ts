@@ -46,7 +46,7 @@ export interface FinalRejection {
   /** The sentence that the applicant reads. */
   sentence: string;
   plan: RefundPlan;
-  /** What the plan does beside the refunds. */
+  /** The plan's effects other than the refunds. */
   preview: RefundPreview;
   /** The uuids of the refunds that are now due. */
   promised: string[];

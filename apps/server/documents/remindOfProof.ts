@@ -8,12 +8,15 @@ import { Failed } from '../platform/failed.ts';
 import type { Deps } from './deps.ts';
 import { dueProofs } from './review.ts';
 
-/** Who of some joins is reminded of an overdue proof, and why others are not. All are uuids, in the order of the lists of overdue proofs. */
+/**
+ * For some joins: which ones get a reminder of an overdue proof, and why the others get none. All values are uuids of joins, in
+ * the order of the list of overdue proofs.
+ */
 export interface Reminded {
   reminded: string[];
-  /** They were reminded so lately that it would be a nuisance. */
+  /** Joins that had a reminder too recently. */
   lately: string[];
-  /** Their proof is not overdue: they have sent a transcript meanwhile, or their membership has ended. */
+  /** Joins whose proof is not overdue: the joiner has sent a transcript meanwhile, or the membership has ended. */
   notDue: string[];
 }
 
@@ -21,9 +24,9 @@ const NO_MAIL = 'No letter goes out from here (MAIL=elsewhere), so nobody can be
 const CHANGED = 'Who is to be reminded has changed since it was shown, so nobody was. Please look again.';
 
 /**
- * Makes a letter due to each of these joins whose proof is overdue and who got none in {@link REMIND_AGAIN_DAYS}. With `isTrial`, makes
- * none; with `seen`, the result of a trial, none unless it would still go to the same. Throws {@link Failed} in either case that none
- * may go.
+ * Makes a reminder due for each of these joins whose proof is overdue and that had no reminder in the last {@link
+ * REMIND_AGAIN_DAYS} days. With `isTrial`, makes none. With `seen`, the result of a trial, makes none unless the result is still
+ * the same. Throws {@link Failed} if it is not, or if this installation sends no letters.
  */
 export async function remindOfProof(
   deps: Deps,
@@ -32,7 +35,7 @@ export async function remindOfProof(
 ): Promise<Reminded> {
   if (deps.config.mail === null) throw new Failed(NO_MAIL);
   return transaction(deps, async (trx) => {
-    // Of two presses at once, the second waits here, and sees the letters of the first.
+    // If staff press the button twice, the second call waits here, and then sees the letters of the first.
     await sql`select from join_session where uuid = any(${uuids}::uuid[]) order by uuid for update`.execute(
       trx,
     );
@@ -61,7 +64,7 @@ export async function remindOfProof(
   });
 }
 
-/** Returns when each of these joins was last reminded of its proof by staff; those that never were are left out. */
+/** Returns when staff last sent each of these joins a reminder of its proof. Joins without such a reminder are left out. */
 export async function remindedOf(
   database: Kysely<Tables>,
   uuids: readonly string[],

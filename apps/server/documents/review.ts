@@ -37,9 +37,9 @@ export interface Reviewed {
 
 export interface HowToReview {
   isTrial?: boolean;
-  /** What a trial has returned: nothing is decided unless the same would be decided now. */
+  /** The result of a trial. Nothing is decided unless the decision would still have this result. */
   seen?: Reviewed | undefined;
-  /** For how long (s) the decision's letter waits, so that the decision can be taken back. */
+  /** How long (s) the letter about the decision is delayed, so that the decision can be taken back. */
   undoSeconds?: number;
 }
 
@@ -207,7 +207,7 @@ function occasionOf(ids: readonly string[], at: Date | 'final'): string {
   return `${ids.toSorted()[0]} ${at === 'final' ? at : at.toISOString()}`;
 }
 
-/** What a decision that is taken back was, or would be. */
+/** The decision that was taken back or, in a trial, would be taken back. */
 export interface TakenBack {
   count: number;
   review: 'accepted' | 'rejected';
@@ -215,9 +215,9 @@ export interface TakenBack {
 }
 
 /**
- * Takes the last decision on a join's transcripts back: they wait for a decision again, and the letter about it is withdrawn. Throws
- * {@link NothingToDecide} if there is no such decision, it was final, or the membership has ended, and {@link Failed} if its letter is on
- * its way, or it is not the decision that was `seen`. With `isTrial`, changes nothing.
+ * Takes the last decision on a join's transcripts back: they wait for a decision again, and the letter about it is withdrawn.
+ * Throws {@link NothingToDecide} if there is no such decision, it was final, or the membership has ended, and {@link Failed} if
+ * its letter may have been sent, or if the decision is not the one that was `seen`. With `isTrial`, changes nothing.
  */
 export async function reopenTranscripts(
   deps: Deps,
@@ -238,7 +238,7 @@ export async function reopenTranscripts(
     const taken: TakenBack = { count: last.length, review: last[0]!.review as 'accepted', decidedAt };
     if (seen && !isDeepStrictEqual(seen, taken)) throw new Failed(CHANGED);
     const ids = last.map(({ id }) => id);
-    // While this row is locked, nobody begins to send the letter.
+    // While this row is locked, no server begins to send the letter.
     const { rows } = await sql<{ isTried: boolean }>`
       select sent_at is not null or attempts > 0 as "isTried" from letter
       where session_uuid = ${join} and kind in ('proof-accepted', 'proof-rejected') and occasion = ${occasionOf(ids, decidedAt)}
@@ -277,7 +277,10 @@ const ofSession = sql`
   left join person on person.id = session.person_id,
   lateral (select coalesce(person.details, session.details, person.profile) as known) as told`;
 
-/** Where a list goes on: the time (µs) of the last row shown, and what tells it from others of the same time. */
+/**
+ * The position in a list after which the next page starts: the time (µs) of the last row shown, and the row's key, which
+ * distinguishes rows of the same time.
+ */
 export interface ListCursor {
   micros: string;
   key: string;
@@ -289,11 +292,11 @@ const cursorOf = ({ micros, key }: ListCursor, type: RawBuilder<unknown>) =>
   sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${key}::${type})`;
 
 interface Listing {
-  /** Only these joins. */
+  /** If given, only these joins are listed. */
   joins?: readonly string[];
-  /** Only rows behind this one. */
+  /** If given, only rows after this position are listed. */
   after?: ListCursor | null;
-  /** The most rows; null: all. */
+  /** The maximum number of rows; null for all rows. */
   most?: number | null;
 }
 
@@ -332,7 +335,7 @@ export async function waitingTranscripts(
   return rows;
 }
 
-/** How many wait, counted up to a number, and since when the first of them does; null if nobody waits. */
+/** The number of waiting joins, counted up to a limit, and since when the first of them has waited (null if none waits). */
 export interface Waits {
   count: number;
   since: Date | null;
@@ -407,12 +410,12 @@ export async function countOverdue(
   return rows[0]!;
 }
 
-/** A decision that staff have made on the transcripts of a join. */
+/** A decision by staff on the transcripts of a join. */
 export interface Decision {
   at: Date;
   /** Who decided; null if that is not known. */
   by: string | null;
-  /** `open`: the decision before was taken back. */
+  /** `open`: staff took the previous decision back. */
   review: 'accepted' | 'rejected' | 'open';
   reason: RejectionReason | null;
   isFinal: boolean;

@@ -1,7 +1,10 @@
 import type { FinalRejection } from './rejectFinally.ts';
 import type { Reviewed } from './review.ts';
 
-/** Returns what a decision has changed or, in a trial, would change, and which earlier decision it takes back or replaces. */
+/**
+ * Returns sentences about a decision: what it has changed or, in a trial, would change, and which earlier decision it takes back
+ * or replaces.
+ */
 export function reviewLines(
   { count: decided, acceptedBefore, rejectedBefore }: Omit<Reviewed, 'transcripts'>,
   verdict: 'accepted' | 'rejected',
@@ -22,12 +25,15 @@ export function reviewLines(
   return lines;
 }
 
-/** Returns what the applicant reads of a rejection or, in a trial, would read. */
+/** Returns a line with the sentence that the applicant reads about a rejection or, in a trial, would read. */
 export function readLine(sentence: string, isTrial: boolean): string {
   return `The applicant ${isTrial ? 'would read' : 'reads'}: ${sentence}`;
 }
 
-/** Returns what a final rejection has changed of the transcripts or, in a trial, would change; nothing if they were rejected so before. */
+/**
+ * Returns sentences about the transcripts that a final rejection has rejected or, in a trial, would reject; none if they were
+ * already rejected finally.
+ */
 export function rejectionLines(
   { reviewed, sentence }: Pick<FinalRejection, 'reviewed' | 'sentence'>,
   isTrial: boolean,
@@ -37,7 +43,9 @@ export function rejectionLines(
     : [];
 }
 
-/** Returns the sentence about other joins by which the payer of a final rejection stays a member. */
+/**
+ * Returns a sentence about other joins that hold a membership. Because of them the payer stays a member after a final rejection.
+ */
 export function alsoHeld(others: readonly string[]): string {
   return `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too:`;
 }

@@ -28,7 +28,10 @@ export async function saveDocument(
   }
 }
 
-/** Returns why a document could not be read, in a sentence, and gives staff a notice if its file is at fault. Throws all other errors. */
+/**
+ * Returns a sentence about why a document could not be read. If its file is at fault, also writes a notice for staff. Throws all
+ * other errors.
+ */
 export async function whyUnread(
   deps: Pick<Deps, 'database' | 'log'>,
   key: string,

@@ -38,8 +38,8 @@ export async function uploadTranscript(
 /**
  * Takes a transcript for a paid join; for an upgrade by link, for its base's join. Calls `store`, which stores the file, only if
  * the join may get a transcript. Resolves when both the file and its row are stored durably. Returns the join to which the
- * transcript belongs. `holding` is how the sender's browser holds the join; null for staff and for who has an upload link. Throws a
- * {@link Refusal}.
+ * transcript belongs. `holding` is how the sender's browser holds the join; null for staff and for senders with an upload link.
+ * Throws a {@link Refusal}.
  */
 export async function takeTranscript(
   deps: Deps,
@@ -73,7 +73,7 @@ export async function takeTranscript(
   return { join, file };
 }
 
-/** How a phone that was sent the link of an upload holds the join. */
+/** Used in place of `holding` for uploads by staff or by an upload link: they are allowed like uploads by the proven joiner. */
 const SENT_BY_LINK: Holding = { began: false, proven: true, paid: false };
 
 /**
