@@ -35,7 +35,7 @@ export type Writing = Pick<
   'config' | 'society' | 'environment' | 'letterTexts' | 'icon' | 'passes' | 'stopLinks'
 >;
 
-/** Composes the mail of a letter. Returns null if no email address is known that mail can be sent to. */
+/** Composes the mail of a letter. Returns null if no email address is known to which mail can be sent. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;
@@ -116,7 +116,7 @@ function valuesOf({ society, passes, config }: Writing, letter: Letter, now: Dat
   const daysLeft = due === null ? 0 : Math.ceil((due.getTime() - now.getTime()) / 86_400_000);
   const isFinal = data.isFinal === true;
   const toPayer = isToPayer(letter.kind);
-  // The card of somebody else is theirs alone to see.
+  // If somebody else paid, their card is shown only in letters to the payer.
   const shownCard = toPayer || !payment?.byPayLink ? payment?.card : null;
   const card = shownCard ? `${shownCard.brand} ending ${shownCard.last4}` : undefined;
   const payer = payment?.byPayLink
@@ -212,7 +212,10 @@ function definedOf<Name extends string, Value>(
   >;
 }
 
-/** Returns whom a payer has paid for. What a joiner typed as their name must not be a message. */
+/**
+ * Returns the name of the joiner for a letter to the payer. Joiners type their names themselves, so a name must not be able to
+ * carry a message: `nameForLetter` rejects such texts.
+ */
 function joinerOf({ firstName, lastName }: Letter): string {
   const first = nameForLetter(firstName ?? '');
   return (first && firstNameAndInitial(first, lastName)) ?? 'the person who sent you the link';
@@ -226,7 +229,7 @@ function receiptTable(
   { intentId, amountCents, lines }: NonNullable<Letter['payment']>,
   goesBack: boolean,
   paidOn: string | null | undefined,
-  /** "with Visa ending 4242", or "by" whom. */
+  /** How it was paid, such as "with Visa ending 4242", or by whom: "by NAME". */
   how: string | undefined,
   more: readonly string[],
 ): AmountTable {
@@ -272,7 +275,7 @@ function refundTable(
   };
 }
 
-/** Returns the part of the processing fee that was kept of a membership, for display; null if none was. */
+/** Returns how much of a refunded membership was kept as processing fee, for display; null if nothing was kept. */
 function keptFeeOf({ payment, refund }: Letter, feeCents: number): string | null {
   if (!payment || payment.goesBack || refund?.reason !== 'ineligible') return null;
   const part = refund.lines?.find(({ line }) => payment.lines[line]?.type === 'membership');
@@ -281,7 +284,10 @@ function keptFeeOf({ payment, refund }: Letter, feeCents: number): string | null
   return cents > 0 ? displayPrice(cents) : null;
 }
 
-/** Returns the name of the membership or upgrade that ended by the refund, as within a sentence; null if none did. */
+/**
+ * Returns the name of the membership or upgrade that the refund ended, in the form for use within a sentence; null if it ended
+ * none.
+ */
 function endedMembershipOf({ payment, refund, held }: Letter): string | null {
   if (!payment?.isRefunded || !refund) return null;
   const at = payment.lines.findIndex(({ type }) => isMembershipType(type));

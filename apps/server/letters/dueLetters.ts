@@ -87,7 +87,7 @@ export async function withdrawLetters(
 
 /**
  * Makes refused letters due now, so that their five days of retries begin again. A letter with a code keeps its time: it must be
- * withdrawn if the code has expired. `which` is an SQL condition on `letter`. Returns how many there are.
+ * withdrawn if the code has expired. `which` is an SQL condition on `letter`. Returns how many.
  */
 export async function retryRefused(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql`
@@ -108,8 +108,8 @@ export async function dueLetters(
 
 /**
  * Makes due the letter that tells a payer of a payment that bought nothing and is refunded in full. If the letter was withdrawn
- * before, it becomes due again. If it was sent before, it is not sent a second time. Whoever paid by a pay link was told on their page,
- * and gets a letter when the money is back.
+ * before, it becomes due again. If it was sent before, it is not sent a second time. Makes no letter due for a payer by a pay
+ * link: they were informed on their page, and get a letter when the refund has arrived.
  */
 export async function dueSecondPayment(
   trx: Kysely<Tables>,

@@ -34,8 +34,8 @@ export async function judgeLetter(
 
 /**
  * Returns the name, key and limit with which a letter is counted when it has been sent; null if it is not counted. Anybody can
- * begin a join with any email, so letters about joins that are neither paid nor proven are counted by mailbox. A code is not: it is
- * counted when it is asked for (`sendCode` in pass).
+ * begin a join with any email, so letters about joins that are neither paid nor proven are counted by mailbox. A letter with a
+ * code is not counted here, but when the code is requested (`sendCode` in pass).
  */
 export function countedFor(
   { config, passes }: Pick<Deps, 'config' | 'passes'>,

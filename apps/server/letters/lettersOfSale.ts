@@ -12,7 +12,7 @@ export interface Sold {
   type: 'membership' | 'membership_upgrade';
   programme: string;
   isSelfNomination: boolean;
-  /** The email of whoever paid by a pay link; null if the joiner paid. */
+  /** The email of a payer who paid by a pay link; null if the joiner paid. */
   payerEmail: string | null;
 }
 

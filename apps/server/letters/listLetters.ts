@@ -15,7 +15,7 @@ export interface ListedLetter {
   join: string | null;
   email: string | null;
   state: LetterState;
-  /** When the letter was sent, withdrawn or refused; otherwise, when it is tried next. */
+  /** When the letter was sent, withdrawn or refused; for any other letter, the time of its next try. */
   at: Date;
   attempts: number;
   refusal: string | null;
@@ -23,12 +23,12 @@ export interface ListedLetter {
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
   when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
-/** SQL for {@link ListedLetter.at}. A refusal sets `next_try_at` to its own time. */
+/** SQL for {@link ListedLetter.at}. For a refused letter, `next_try_at` is the time of the refusal. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 /**
- * Returns letters, at most `most`, the newest first: those of joins, or all, or (`unsent`) those that were refused or are due and
- * were not sent.
+ * Returns at most `most` letters, newest first: the letters of these joins, all letters, or (`unsent`) those that were refused,
+ * or are due and not sent yet.
  */
 export async function listLetters(
   deps: Deps,
@@ -50,7 +50,10 @@ export async function listLetters(
   return listed;
 }
 
-/** Whether a letter that waits would be sent, as things are now. True for letters that do not wait. */
+/**
+ * Whether a letter that is not sent yet would be sent in the current state. True for letters that were sent, refused or
+ * withdrawn.
+ */
 async function willBeSent(deps: Deps, { id, state }: ListedLetter): Promise<boolean> {
   if (state === 'sent' || state === 'refused' || state === 'withdrawn') return true;
   if (deps.config.mail === null) return false;
@@ -73,8 +76,8 @@ export async function refusedLetters(database: Kysely<Tables>): Promise<RefusedL
 }
 
 /**
- * Sends again a refused letter, or all. Returns how many that are. One that was sent is not sent again. With `seen` ({@link
- * refusedLetters}), sends none and returns null if more or others are refused now.
+ * Makes one refused letter, or all of them, due again. Returns how many. Does not touch letters that were sent. With `seen`, the
+ * result of {@link refusedLetters}, makes none due and returns null if the refused letters have changed since.
  */
 export async function retryLetters(
   database: Kysely<Tables>,

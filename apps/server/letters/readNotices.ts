@@ -3,12 +3,12 @@ import type { Notice } from '#core/notice.ts';
 import type { ByStaff } from '../platform/deps.ts';
 import type { Deps } from './deps.ts';
 
-/** A notice with how often its cause was met, first and last. */
+/** A notice, with how often its cause has occurred, and when it occurred first and last. */
 export type ReadNotice = Notice & { id: number; count: number; createdAt: Date; lastSeenAt: Date };
 
 /**
- * Returns open notices, the oldest first: those whose cause was met since a time, or those about joins. If there are more than `most`,
- * returns those whose cause was met last.
+ * Returns open notices, oldest first: those whose cause has occurred since a time, or those about joins. If there are more than
+ * `most`, returns those whose cause occurred last.
  */
 export async function readNotices(
   { database }: Pick<Deps, 'database'>,
@@ -25,7 +25,7 @@ export async function readNotices(
   return rows;
 }
 
-/** SQL for whether a notice that has ended is open, too: its cause has come back. */
+/** SQL for whether the cause of an ended notice has occurred again since: another notice with the same cause is open. */
 const isOpenAgain = sql<boolean>`
   exists (select from staff_notice open where open.ended_at is null and open.kind = staff_notice.kind
     and open.session_uuid is not distinct from staff_notice.session_uuid and open.params = staff_notice.params)`;
@@ -34,7 +34,7 @@ const isOpenAgain = sql<boolean>`
 export type DoneNotice = ReadNotice & {
   doneAt: Date;
   doneBy: string;
-  /** Whether its cause has come back since. */
+  /** Whether the cause has occurred again since. */
   isOpenAgain: boolean;
 };
 
@@ -49,7 +49,7 @@ export async function doneNotices({ database }: Pick<Deps, 'database'>, most: nu
   return rows;
 }
 
-/** Opens a notice again that staff have ended. Returns false if there is none, or its cause has come back since. */
+/** Reopens a notice that staff have ended. Returns false if there is no such notice, or its cause has occurred again since. */
 export async function reopenNotice({ database }: Pick<Deps, 'database'>, id: number): Promise<boolean> {
   const { rows } = await sql`
     update staff_notice set ended_at = null, ended_by = null where id = ${id} and ended_by is not null
@@ -58,10 +58,10 @@ export async function reopenNotice({ database }: Pick<Deps, 'database'>, id: num
   return rows.length > 0;
 }
 
-/** `isOpen`: it is open, or its cause has come back. */
+/** `isOpen`: this notice, or another one with the same cause, is open. */
 type NoticeState = Notice & { isOpen: boolean; doneBy: string | null };
 
-/** Returns an open notice, or one that staff have ended; null if there is none. */
+/** Returns a notice that is open or that staff have ended; null if there is none. */
 export async function readNotice(
   { database }: Pick<Deps, 'database'>,
   id: number,
@@ -72,7 +72,7 @@ export async function readNotice(
   return rows[0] ?? null;
 }
 
-/** Ends a notice, as staff say. Returns false if there is no such open notice. */
+/** Ends a notice on behalf of staff. Returns false if there is no such open notice. */
 export async function endNotice({ database, actor }: ByStaff<Deps>, id: number): Promise<boolean> {
   const { rows } = await sql`
     update staff_notice set ended_at = now(), ended_by = ${actor} where id = ${id} and ended_at is null returning id`.execute(

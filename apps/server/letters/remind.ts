@@ -53,7 +53,10 @@ export async function setReminders(deps: Deps, email: string, areStopped: boolea
   await stopReminders(deps.stopLinks.hash(email), areStopped).execute(deps.database);
 }
 
-/** Returns to which addresses reminders about a person's joins could go, in small letters, and whether they are stopped. */
+/**
+ * Returns the addresses (in lower case) to which reminders about a person's joins could go, and whether reminders to them are
+ * stopped.
+ */
 export async function remindersOf(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
   persons: readonly number[],

@@ -35,7 +35,7 @@ export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'support
   postalAddress: string | null;
   /** The page on which the recipient can stop reminders; null in all letters but reminders. */
   stopPage: string | null;
-  /** The page that says whether a code or a link is the society's. */
+  /** The page on which recipients can check whether a code or a link comes from the society. */
   checkPage: string;
 };
 

@@ -28,11 +28,11 @@ const CHANGED = 'Somebody has sent it meanwhile: look again.';
 export interface Resending {
   to: string;
   subject: string;
-  /** Whether it goes to another address than it would by itself. */
+  /** Whether it goes to another address than the one that Induct would choose. */
   isElsewhere: boolean;
-  /** What the mail server said when it refused the letter; null if it did not, or took it since. */
+  /** The mail server's reply when it refused the letter; null if it did not refuse the letter, or has accepted it since. */
   refusal: string | null;
-  /** How many letters there are about the same. */
+  /** How many letters of this kind there are about the same subject. */
   written: number;
 }
 
@@ -49,8 +49,8 @@ export async function isLetterOf(
 }
 
 /**
- * Returns what {@link sendAgain} would do. `to`: the address; null: the one that it would have now. Changes nothing. Throws
- * {@link NotSentAgain}.
+ * Returns what {@link sendAgain} would do. `to` is the recipient's address; null for the address that Induct would choose now.
+ * Changes nothing. Throws {@link NotSentAgain}.
  */
 export async function previewResending(deps: Deps, id: string, to: string | null): Promise<Resending> {
   if (deps.config.mail === null) throw new NotSentAgain(NO_MAIL);
@@ -78,8 +78,9 @@ export async function previewResending(deps: Deps, id: string, to: string | null
 }
 
 /**
- * Sends a letter again as it was shown in `seen` ({@link previewResending}): another letter, since mail programs show one letter only
- * once. One that was refused takes no further try. Throws {@link NotSentAgain}, also if somebody has sent it meanwhile.
+ * Sends a letter again as `seen`, the result of {@link previewResending}, describes it. Makes a new letter, because mail programs
+ * hide a second copy of the same letter. A refused original is withdrawn, so it is not tried again. Throws {@link NotSentAgain},
+ * also if somebody else has sent it again meanwhile.
  */
 export async function sendAgain(deps: Deps, id: string, seen: Resending): Promise<void> {
   await transaction(deps, async (trx) => {
@@ -111,14 +112,14 @@ async function readAbout(
   return rows[0]!;
 }
 
-/** The link to a join that is to be mailed. */
+/** A letter with the link to a join, to be sent by staff. */
 export interface LinkLetter {
   to: string;
   /** How many such letters were written. */
   written: number;
 }
 
-/** Returns to whom the link to a join would be mailed. Changes nothing. Throws {@link NotSentAgain}. */
+/** Returns the address to which the link to a join would be mailed. Changes nothing. Throws {@link NotSentAgain}. */
 export async function previewLinkLetter(deps: Deps, uuid: string): Promise<LinkLetter> {
   if (deps.config.mail === null) throw new NotSentAgain(NO_MAIL);
   const seen = await readLinkLetter(deps.database, uuid);
@@ -128,7 +129,10 @@ export async function previewLinkLetter(deps: Deps, uuid: string): Promise<LinkL
   return { to: seen.to, written: seen.written };
 }
 
-/** Mails the link to a join to its joiner as it was shown in `seen`. Throws {@link NotSentAgain}, also if somebody has done it meanwhile. */
+/**
+ * Mails the link to a join to its joiner as it was shown in `seen`. Throws {@link NotSentAgain}, also if somebody else has sent
+ * it meanwhile.
+ */
 export async function sendLinkLetter(deps: Deps, uuid: string, seen: LinkLetter): Promise<void> {
   await transaction(deps, async (trx) => {
     await sql`select from join_session where uuid = ${uuid} for no key update`.execute(trx);

@@ -20,7 +20,7 @@ import { troubleTeller } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
-/** The most letters that one call of `sendDue` sends over one connection. */
+/** The maximum number of letters that one call of `sendDue` sends over one connection. */
 const BATCH = 20;
 /**
  * After this many minutes, a letter that the mail server postponed is retried. The delay doubles with each try, up to the maximum
@@ -124,7 +124,7 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
   if (!(error instanceof MailPostponed || isDoubted))
     deps.log.error({ err: error, letter: id }, 'a letter could not be written');
   const isOld = deps.now().getTime() - dueAt.getTime() > GIVEN_UP_DAYS * 86_400_000;
-  // While the server accepts no letter at all, this one is not at fault, however long that lasts.
+  // If the server has not accepted any letter recently, the letter is not at fault, so it is not given up.
   if (isOld && (!isDoubted || (await hasAccepted(deps))))
     return setAside(deps, letter, `${error.message} (for ${GIVEN_UP_DAYS} days)`);
   const longest = 60 * (isDoubted ? LONGEST_DOUBTED_MINUTES : LONGEST_BACKOFF_MINUTES);

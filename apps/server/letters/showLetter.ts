@@ -7,15 +7,15 @@ import { readLetter, readUnwritten } from './takeLetter.ts';
 
 /** A letter as it would be sent now. */
 export interface ShownLetter {
-  /** Null if no email address is known that it could go to. */
+  /** Null if no email address is known to which it could be sent. */
   mail: Mail | null;
-  /** Whether what it says still holds. If it does not, it is not sent. */
+  /** Whether the letter's statements are still true. If not, it is not sent. */
   isHeld: boolean;
 }
 
 /**
- * Returns a letter as it would be sent now; null if there is no such letter. With `isSealed`, its links lead nowhere and its code is
- * dots: whoever has them can open the join, or stop its reminders.
+ * Returns a letter as it would be sent now; null if there is no such letter. With `isSealed`, its links do not work and its code
+ * is shown as dots, because anybody with the real ones could open the join or stop its reminders.
  */
 export async function showLetter(
   deps: Deps,
@@ -31,7 +31,10 @@ export async function showLetter(
   };
 }
 
-/** Returns a letter that was not written, as it would be sent now, sealed. Null: no email address is known that it could go to. */
+/**
+ * Returns the mail of a letter that does not exist yet, as it would be sent now, without working links or code. Null if no email
+ * address is known to which it could be sent.
+ */
 export async function showUnwritten(
   deps: Deps,
   letter: Pick<DueLetter, 'kind' | 'sessionUuid' | 'occasion'>,
@@ -39,7 +42,7 @@ export async function showUnwritten(
   return compose(sealed(deps), await readUnwritten(deps, letter), deps.now());
 }
 
-/** Lets the links of letters lead nowhere, and their codes be dots. */
+/** Replaces the links in letters by links that do not work, and codes by dots. */
 function sealed(deps: Deps): Deps {
   const address = () => `${deps.config.publicUrl}/pass`;
   return {

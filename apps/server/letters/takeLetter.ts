@@ -29,7 +29,7 @@ import type { DueLetter } from './dueLetters.ts';
 /** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
 
-/** A letter with the present values of everything that its text may use. Amounts are in cents. */
+/** A letter with the current values of everything that its text may use. Amounts are in cents. */
 export interface Letter {
   id: string;
   kind: LetterKind;
@@ -71,7 +71,7 @@ export interface Letter {
   hasEnded: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
-  /** Whether the join is for a membership that the person, or likely the same one, holds by another join. */
+  /** Whether the join is for a membership that the same person, or one who is likely the same, already holds by another join. */
   isPayerMember: boolean;
   payment: {
     intentId: string;
@@ -101,7 +101,10 @@ export interface Letter {
   isSent: boolean;
   /** The member's request for their money back; null if there is none. `isOpen`: staff have not answered it. */
   request: { amountCents: number; askedAt: string; isOpen: boolean; isDeclined: boolean } | null;
-  /** The present review of the document that the letter is about (`open`: not decided); null if the letter is about none. */
+  /**
+   * The current review of the document that the letter is about (`open`: not decided); null if the letter is not about a
+   * document.
+   */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
 
@@ -131,7 +134,7 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
   return rows[0] ? letterOf(rows[0]) : null;
 }
 
-/** Returns a letter that was not written, as it would be sent now. */
+/** Returns a letter that does not exist yet, as it would be sent now. */
 export async function readUnwritten(
   { database }: Pick<Deps, 'database'>,
   { kind, sessionUuid, occasion }: Pick<DueLetter, 'kind' | 'sessionUuid' | 'occasion'>,
@@ -151,7 +154,9 @@ interface LetterRow extends Omit<Letter, 'isPayerMember' | 'emails'> {
   isByCheckoutLink: boolean;
   joiner: Holdings | null;
   isJoinProven: boolean;
-  /** The other joins by which the person, or likely the same one, holds a membership, if the join is for one. */
+  /**
+   * If the join is for a membership: the other joins by which the same person, or one who is likely the same, holds a membership.
+   */
   heldBeside: { isProven: boolean }[];
 }
 

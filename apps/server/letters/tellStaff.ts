@@ -3,8 +3,8 @@ import type { Notice, NoticeKind } from '#core/notice.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * Tells staff something. While a notice of the same cause (kind, subject and params) is open, it counts up and has the newest
- * remedy; otherwise a new one is written. With `once`, nothing is written if staff were ever told the same.
+ * Writes a notice for staff. If a notice of the same cause (kind, subject and params) is open, increases its count and replaces
+ * its remedy instead. With `once`, writes nothing if there was ever a notice of the same cause.
  */
 export async function tellStaff(
   trx: Kysely<Tables>,
@@ -24,8 +24,8 @@ export async function tellStaff(
 }
 
 /**
- * Ends the open notices of these kinds, because their cause is mended: all of them, or only those about these joins (`subjects`), whose
- * params contain `about`, or whose params are others than `unlike`.
+ * Ends the open notices of these kinds, because their cause is repaired. With `subjects`, only notices about these joins. With
+ * `about`, only notices whose params contain it. With `unlike`, only notices whose params differ from it.
  */
 export async function endNotices(
   trx: Kysely<Tables>,
