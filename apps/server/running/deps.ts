@@ -1,6 +1,6 @@
 import type { Deps as DocumentDeps } from '../documents/deps.ts';
 
-/** Is this installation well? Doctor, setup, backup, metrics, reports of browsers. */
+/** Does this installation work? Doctor, setup, backup, metrics, reports of browsers. */
 export interface Deps extends DocumentDeps {
   /** Whether a token proves that the caller is the operator command `doctor` of this installation. */
   isDoctor(token: string): boolean;

@@ -20,14 +20,17 @@ const MOST_COUNTED = 50_000;
  */
 const POSTPONED = sql`interval '5 hours'`;
 
-/** A `queue` fires an alert after half an hour, so what waits for people is a `number`. */
+/**
+ * A value of the metrics. A `queue` that does not empty fires an alert after half an hour, so the number of cases that wait for
+ * people is a `number`.
+ */
 export interface Figure {
   kind: 'queue' | 'breaker' | 'age' | 'number';
   name: string;
   value: number;
-  /** For what waits, in a queue or for people: how long (s) its oldest entry has waited; otherwise null. */
+  /** How long (s) the oldest entry has waited, in a queue or for people; null for other values. */
   oldest: number | null;
-  /** Since when its oldest entry has waited; null like `oldest`. */
+  /** Since when the oldest entry has waited; null like `oldest`. */
   since: Date | null;
 }
 

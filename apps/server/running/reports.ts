@@ -24,18 +24,18 @@ const KINDS_AT_ONCE = 20;
 const KINDS = 100;
 /** The most notices to staff about new kinds in a day. */
 export const NOTICES_A_DAY = 20;
-/** After this many days without a report, a kind counts as new when it is reported once more. */
+/** If no report of a kind arrives for this many days, the kind counts as new when it is reported again. */
 const KEPT_DAYS = 90;
 
-/** Something that a browser blocked on one of our pages, or something of a page that broke. */
+/** Content that a browser blocked on one of our pages, or a fault that a page reported about itself. */
 export interface Reported {
-  /** The kind of its notices. */
+  /** The kind of the notices about it. */
   kind: 'blocked' | 'broken';
-  /** The directive of the content security policy, such as `script-src-elem`; of a fault `fault-` and the page's word for it. */
+  /** The directive of the content security policy, such as `script-src-elem`. For a fault: `fault-` and the fault's kind. */
   directive: string;
   /**
    * The origin of the blocked content, its scheme if it has no origin, or a keyword such as `inline` or `eval`. Never a path or
-   * query. Of a fault the error's name and its place in our scripts, never its message.
+   * query. For a fault: the error's name and its position in our scripts, never its message.
    */
   blocked: string;
   /** The name of the page's screen. Never its URL, which may contain a secret. */
@@ -67,7 +67,7 @@ const sentToUri = z.object({
   }),
 });
 
-/** What a page itself reports when it breaks (apps/web/lib/reportFault.ts). */
+/** The report that a page of ours sends when it breaks (apps/web/lib/reportFault.ts). */
 const ofPage = z.object({
   fault: z.object({
     kind: z.enum(['router', 'chunk', 'recovered', 'uncaught']),
@@ -162,7 +162,7 @@ function kindsIn(reported: Reported[]): Reported[] {
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
-/** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */
+/** Counts a report of a kind and, if the kind is new, writes a notice for staff, in one statement. */
 async function count(database: Database, reported: Reported): Promise<void> {
   const { kind, directive, blocked, page } = reported;
   browserReports.inc({ kind });

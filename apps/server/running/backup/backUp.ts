@@ -32,12 +32,11 @@ interface StoredDocument {
 /**
  * Saves the database and its documents into a new or empty folder, in this order:
  * - The PostgreSQL schema that has Induct's tables is dumped from a snapshot, with all rows. A row is written only after its
- *   document is stored, so the storage has each document of the snapshot. With `stoppable`, the database is stopped instead, and
- *   its files are copied.
- * - The journal of erasures at `journal` is copied if it exists. The copy has everybody who was erased before the snapshot.
+ * document is stored, so the storage has each document of the snapshot. With `stoppable`, the database is stopped instead, and
+ * its files are copied.
+ * - The journal of erasures at `journal` is copied if it exists. The copy lists every person who was erased before the snapshot.
  * - The documents are copied.
- * - The manifest is written. A folder without a manifest is no backup.
- * Throws {@link BackupFault}, and errors of the storage.
+ * - The manifest is written. A folder without a manifest is no backup. Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,
@@ -153,7 +152,7 @@ async function dump(
   path: string,
 ): Promise<Written> {
   // Owners and privileges are left out, because a restore may use another database role. The other schemas are left out, because
-  // our role may be unable to read those of a hosting provider, and another server could not use them. In quotes, `--schema` is
+  // our role may be unable to read a hosting provider's schemas, and another server could not use them. In quotes, `--schema` is
   // an exact name, not a pattern.
   const args = [
     '--format=custom',

@@ -16,15 +16,15 @@ const MANIFEST = 'manifest.json';
 /** The version of the backup's format. Induct 1.0 began with this one. */
 export const FORMAT = 5;
 
-/** The folder of a backup that has the files of a stopped database, instead of a dump. */
+/** The folder in a backup that contains a stopped database's files, instead of a dump. */
 export const CLUSTER = 'postgres';
-/** The machine on which PostgreSQL can use such files again. */
+/** The kind of machine on which PostgreSQL can use the copied files. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
 const isInCluster = (path: string) =>
   new RegExp(`^${CLUSTER}(/[^/\\0]+)+$`).test(path) && !path.split('/').some((name) => /^\.+$/.test(name));
 
 const documentFile = /^documents\/([^/]+)$/;
-/** Return the path of a file within a backup: of a document, or of the envelope of an encrypted document. */
+/** These functions return the path of a file within a backup: of a document, and of the envelope of an encrypted document. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
 /**
@@ -67,7 +67,10 @@ const manifestSchema = z.object({
       ),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
-  /** Of a copied folder: where it was made, and its subfolders, the outer ones first. Absent from a backup with a dump. */
+  /**
+   * Only in a backup with a copy of the database's folder: the platform on which the copy was made, and the copy's subfolders,
+   * outer folders first.
+   */
   copy: z.object({ platform: z.string(), folders: z.array(z.string().refine(isInCluster)) }).optional(),
   /** The storage keys of documents that have a row but were not in the storage. */
   absent: z.array(z.string()),

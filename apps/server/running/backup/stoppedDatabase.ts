@@ -5,17 +5,20 @@ import { BackupFault, CLUSTER, type Manifest, PLATFORM } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 import { writeFile } from './writeFile.ts';
 
-/** A database that this machine runs, and that can be stopped to copy its files. */
+/** A database that runs on this machine, and that can be stopped to copy its files. */
 export interface StoppableDatabase {
   /** The folder of its files, with all symbolic links resolved. */
   cluster: string;
-  /** Stops the database. Throws {@link BackupFault} if others still use it. Nobody may start it again before the backup is done. */
+  /**
+   * Stops the database. Throws {@link BackupFault} if other programs still use it. Nobody may start it again before the backup is
+   * finished.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Stops a database and copies its files into a backup's folder. Throws {@link BackupFault} if it was not shut down cleanly, or if
- * there are other things than files and folders among its files.
+ * Stops a database and copies its files into a backup's folder. Throws {@link BackupFault} if the database was not shut down
+ * cleanly, or if its folder contains anything other than files and folders, such as a symbolic link.
  */
 export async function stopAndCopy(
   { cluster, stop }: StoppableDatabase,
@@ -45,7 +48,10 @@ export async function stopAndCopy(
   return { files: written, copy: { platform: PLATFORM, folders } };
 }
 
-/** Returns what is in a folder and in the folders below it, parents first. Does not follow links, as `readdir` by itself does. */
+/**
+ * Returns the entries of a folder and of all folders below it, parents first. Does not follow symbolic links, because `readdir`
+ * alone does not.
+ */
 async function entriesIn(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory());
@@ -53,7 +59,10 @@ async function entriesIn(folder: string): Promise<Dirent[]> {
   return [...entries, ...below.flat()];
 }
 
-/** The place of the state in `pg_control`, after the system's id (8 bytes) and two versions (4 bytes each); and "shut down". */
+/**
+ * The offset of the database's state in the file `pg_control`, after the system's id (8 bytes) and two versions (4 bytes each),
+ * and the value of the state "shut down".
+ */
 const STATE_OFFSET = 16;
 const SHUT_DOWN = 1;
 
@@ -69,7 +78,7 @@ async function isShutDown(cluster: string): Promise<boolean> {
 
 /**
  * Puts the database files of a backup into an empty folder. `give` is called with the path of each file and folder that was made.
- * Throws {@link BackupFault} if a file is not that of the manifest.
+ * Throws {@link BackupFault} if a file does not match the manifest.
  */
 export async function putCluster(
   backup: string,

@@ -2,7 +2,7 @@ import type { Answer } from '../../providers/answer.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Asks for who is signed in, at the desk's address. That is nobody, which only the desk says. */
+/** Requests the signed-in user at the desk's address. Nobody is signed in, and only a desk answers this in the expected form. */
 export async function askDesk(deskUrl: string): Promise<Answer<null>> {
   try {
     const response = await fetch(`${deskUrl}/api/desk/me`, {

@@ -18,7 +18,7 @@ export interface HubspotAccount {
    * calls are not needed.
    */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
-  /** The id of the token's account; null if HubSpot does not tell. */
+  /** The id of the token's account; null if HubSpot does not return it. */
   account: Answer<string | null>;
 }
 

@@ -8,7 +8,7 @@ import type { Versions } from '../../providers/storage/s3Storage.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../../providers/storage/storage.ts';
 
 const PROBE = Buffer.from('written by the doctor, and removed again');
-/** A file that is uploaded to a bucket in parts: s3Storage.ts sends files over 5 MiB that way. */
+/** The size of a test file that is uploaded to a bucket in parts: s3Storage.ts uploads files over 5 MiB in parts. */
 const LARGE_BYTES = 6 * 1_048_576;
 
 /** How many documents the doctor checks for a missing or unknown document key. */
@@ -17,7 +17,7 @@ const SAMPLE = 10;
 export interface StorageState {
   /** Why a document of the sample cannot be read; null if all can. */
   unreadable: string | null;
-  /** What becomes of removed documents in a bucket; null if the documents are in a folder. */
+  /** What happens to documents that are removed from a bucket; null if the documents are in a folder. */
   versions: Answer<Versions> | null;
 }
 
@@ -26,7 +26,7 @@ export interface StorageAnswer {
   answer: Answer<StorageState>;
   /** Whether the documents are in a bucket of an S3-compatible service to which checksums are sent. Some refuse them. */
   mayRefuseChecksums: boolean;
-  /** Whether a small file could be stored, read and removed, and only a large one, which is uploaded in parts, could not. */
+  /** Whether the small test file could be stored, read and removed, but not the large one, which is uploaded in parts. */
   isOnlyLarge: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface Facts {
   trustProxy: Config['trustProxy'];
   /** How a call that claims {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public URL. */
   arrival: Answer<Arrival>;
-  /** The desk's address, and whether the desk answers there; null if there is none. */
+  /** The desk's address, and whether the desk answers there; null if there is no desk. */
   desk: { url: string; answer: Answer<null> } | null;
   /** What the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };

@@ -1,7 +1,7 @@
 import type { Remedy } from '#core/remedy.ts';
 import type { Answer } from '../../providers/answer.ts';
 
-/** The result of one check. If something is missing, `text` also says what to do, and `remedies` what of ours helps. */
+/** The result of one check. If something is missing, `text` also says what to do, and `remedies` names our commands that help. */
 export interface Finding {
   standing: 'ok' | 'missing' | 'could not be checked';
   about: string;
