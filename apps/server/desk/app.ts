@@ -26,7 +26,7 @@ import { staffRoutes } from './staffRoutes.ts';
 import { NO_NOTICE, todayRoutes } from './todayRoutes.ts';
 import { NO_DOCUMENT, transcriptRoutes } from './transcriptRoutes.ts';
 
-/** The sentence of the 404 for a malformed id, by what is at the address: `/api/desk/letters/…`. */
+/** The sentence of the 404 for a malformed id, by the third part of the path: `/api/desk/letters/…`. */
 const unknownAt: Record<string, string> = {
   documents: NO_DOCUMENT,
   invitations: NO_IMPORT,
@@ -40,8 +40,8 @@ const unknownAt: Record<string, string> = {
 };
 
 /**
- * Builds the desk's HTTP server, not listening yet. It has its own port and origin, which `deskUrl` is. `deskBuild` is the folder of
- * its built pages; without it only the calls are served.
+ * Builds the desk's HTTP server, not listening yet. It has its own port and its own origin, `deskUrl`. `deskBuild` is the folder
+ * of its built pages; without it only the API calls are served.
  */
 export function buildDesk(
   deps: Deps & { deskUrl: string; icon: Buffer },
@@ -50,7 +50,7 @@ export function buildDesk(
   const { config } = deps;
   const app = newServer(deps, timeLimits, { desk: true });
   app.removeContentTypeParser('text/plain');
-  // The body of a `raw` call, which is read as it comes.
+  // The body of a `raw` call is passed on as a stream, without parsing.
   app.addContentTypeParser('text/csv', (_, payload, done) => done(null, payload));
   handleErrors(app, ({ url }) => unknownAt[url.split('/')[3] ?? ''] ?? NOBODY);
   app.decorateRequest('staff', null);

@@ -14,7 +14,7 @@ import { presentPersonOf } from './presentPersonOf.ts';
 import { serveDesk } from './serve.ts';
 import { orRefused, serveAction } from './serveAction.ts';
 
-/** The calls that correct a person. */
+/** Serves the calls that correct a person's data. */
 export function correctRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(app, deps, 'getCorrectable', async ({ params }) => ({
     details: await orRefused(deps, readCorrectable(deps, await presentPersonOf(deps, params))),

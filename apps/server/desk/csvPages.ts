@@ -1,9 +1,12 @@
 import { csvLine } from '#core/csv.ts';
 
-/** As many rows of a list are read at a time. */
+/** The number of rows of a list that are read at a time. */
 export const FILE_ROWS = 1_000;
 
-/** Returns a list as the pieces of a CSV file: its columns, and the cells of each page until there is no `next`. */
+/**
+ * Yields a list as the pieces of a CSV file: first the columns, then the rows of each page. `load` returns a page, and `next`,
+ * the cursor of the page after it; null on the last page.
+ */
 export async function* csvPages<Cursor>(
   columns: readonly string[],
   load: (after: Cursor | null) => Promise<{ cells: string[][]; next: Cursor | null }>,

@@ -28,7 +28,7 @@ type Name = Extract<
   'acceptTranscripts' | 'rejectTranscripts' | 'reopenTranscripts' | 'rejectFinally'
 >;
 
-/** The decisions on transcripts. */
+/** Serves the calls that decide on transcripts. */
 export function decisionRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveAction<'acceptTranscripts', Reviewed>(
     app,
@@ -166,7 +166,7 @@ function reasonIn({ reason }: { reason: string }): RejectionReason {
   return reason as RejectionReason;
 }
 
-/** Returns the join, that which owes the proof for it, and the decision in force, if there is one. */
+/** Returns the join, the join that owes the proof for it, and the decision in force, if there is one. */
 async function decidedSoFar(
   context: ActionContext<Name>,
 ): Promise<{ uuid: string; join: string; last: Decision | null }> {
@@ -177,14 +177,14 @@ async function decidedSoFar(
   return { uuid, join, last: last && last.review !== 'open' ? last : null };
 }
 
-/** Returns who has decided already, and when: "Already accepted by Robin at 10:42." */
+/** Returns a sentence about an earlier decision: "Already accepted by Robin at 10:42." */
 function alreadyDecided({ society, now }: Deps, { at, by, review }: Decision): string {
   const isToday = dayOf(society, at) === dayOf(society, now());
   const day = isToday ? '' : ` on ${dateOf(society, at)}`;
   return `Already ${review}${by === null ? '' : ` by ${by}`}${day} at ${minuteOf(society, at)}.`;
 }
 
-/** Returns the letter that an acceptance sends, word for word. Its links lead nowhere. */
+/** Returns the full text of the letter that an acceptance sends. Its links do not work. */
 async function letterLines(deps: Deps, join: string, { transcripts }: Reviewed): Promise<string[]> {
   if (deps.config.mail === null) return [NO_LETTERS];
   const letter = { kind: 'proof-accepted', sessionUuid: join, occasion: transcripts[0]! } as const;

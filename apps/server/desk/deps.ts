@@ -1,4 +1,4 @@
 import type { Deps as PeopleDeps } from '../people/deps.ts';
 
-/** Who of staff is at the desk, and what may they do? The staff's own server and its calls. */
+/** Which member of staff is using the desk, and what may they do? The desk's server and its calls. */
 export interface Deps extends PeopleDeps {}

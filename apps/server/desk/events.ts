@@ -2,18 +2,21 @@ import { sql } from 'kysely';
 import type { Deps } from './deps.ts';
 import type { Staff } from './links.ts';
 
-/** What somebody did at the desk. Names nobody but staff. */
+/** An action of a member of staff at the desk. Contains no names except those of staff. */
 export interface StaffEvent {
-  /** Null: somebody who is not signed in. */
+  /** Null if the caller is not signed in. */
   staff: Staff | null;
   /** The call's name. */
   action: string;
-  /** What it was about: a person's number, a payment, a document. */
+  /** What the action was about: a person's number, a payment or a document. */
   subject?: string | undefined;
   outcome: 'done' | 'refused' | 'failed';
 }
 
-/** Records for good what a member of staff did. What strangers try is not recorded, so that they cannot fill the table. */
+/**
+ * Records an action of a member of staff permanently. Actions of callers who are not signed in are not recorded, so that they
+ * cannot fill the table.
+ */
 export async function noteEvent(
   { database }: Pick<Deps, 'database'>,
   { staff, action, subject, outcome }: StaffEvent,
@@ -24,17 +27,20 @@ export async function noteEvent(
     values (${staff.id}, ${staff.name}, ${action}, ${subject ?? null}, ${outcome})`.execute(database);
 }
 
-/** Which of what staff did is asked for. `day` is of the society's time zone. */
+/** Selects recorded actions. `day` is a day in the society's time zone. */
 export interface EventFilter {
   name?: string | undefined;
   action?: string | undefined;
   day?: string | undefined;
 }
 
-/** What a member of staff did, about anything. The subject "staff 4" is shown with the name: "staff Kim Lee". */
+/**
+ * A recorded action with its subject. If the subject is a member of staff, it contains their name: "staff Kim Lee" instead of
+ * "staff 4".
+ */
 export type EventListed = EventShown & { id: string; subject: string | null };
 
-/** Returns what staff did, the latest first, from an id on downwards. `more`: there are earlier ones. */
+/** Returns recorded actions, latest first, with ids lower than `before` (null: all). `more`: there are earlier ones. */
 export async function searchEvents(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   { name, action, day }: EventFilter,
@@ -54,7 +60,7 @@ export async function searchEvents(
   return { rows: rows.slice(0, most), more: rows.length > most };
 }
 
-/** What a member of staff did about somebody. */
+/** A recorded action, without its subject. */
 export interface EventShown {
   at: Date;
   name: string | null;
@@ -62,7 +68,7 @@ export interface EventShown {
   outcome: StaffEvent['outcome'];
 }
 
-/** Returns what staff did about persons, by their numbers, the oldest first. */
+/** Returns the recorded actions about these persons, oldest first. */
 export async function eventsAbout(
   { database }: Pick<Deps, 'database'>,
   persons: readonly number[],

@@ -9,9 +9,9 @@ import { serveDesk } from './serve.ts';
 
 const NO_FILE = 'Choose a file.';
 
-/** The calls that give and take files. */
+/** Serves the calls that upload and download files. */
 export function fileRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
-  // A file comes as it is, and is read by whoever stores it.
+  // The body is passed on as a stream; the handler reads it.
   app.addContentTypeParser('application/octet-stream', (_, body, done) => done(null, body));
 
   serveDesk(

@@ -10,11 +10,11 @@ import type { Deps } from './deps.ts';
 import { presentPersonOf } from './presentPersonOf.ts';
 import { serveAction } from './serveAction.ts';
 
-/** How many refusals are told one by one. */
+/** How many refusals are listed individually. */
 const MOST_TOLD = 10;
 const NEVER_TOLD = 'HubSpot was never to be told of this person: nothing is sent again.';
 
-/** The calls that mend what HubSpot is told. */
+/** Serves the calls that send data to HubSpot again, link contacts, and merge persons or keep them apart. */
 export function hubspotRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveAction(
     app,

@@ -39,7 +39,7 @@ interface MintOptions {
   lastDay?: string | undefined;
 }
 
-/** The calls about files of invitations, and codes that are made. */
+/** Serves the calls about invitation files and minted codes. */
 export function importRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const about = ({ params }: { params: { id: string } }) => `import ${params.id}`;
   const begun = (_: unknown, answer: object | null) =>
@@ -163,10 +163,13 @@ async function requireImport({ database }: Pick<Deps, 'database'>, id: number): 
   return found;
 }
 
-/** A file of so many bytes is checked anew within seconds, before it is imported. */
+/** The largest file (bytes) that is checked again just before its import. This takes only seconds. */
 const RECHECKED_BYTES = 500_000;
 
-/** Returns what would become of a file that was checked: now, or if it is large, when it was. */
+/**
+ * Returns what the import of a file would do. A small file is checked again now. For a large file, returns the result of its
+ * earlier check (`isOfNow` is false).
+ */
 async function lookAgain(
   deps: Deps,
   file: Import,
@@ -209,14 +212,14 @@ function importAnswer({
   };
 }
 
-/** Returns the body of a `raw` call, as it comes. */
+/** Returns the body of a `raw` call as a stream. */
 function bodyOf({ body, headers }: FastifyRequest): AsyncIterable<Buffer> {
   if (!/^text\/csv\b/i.test(headers['content-type'] ?? '')) throw new Refusal(415, NOT_CSV);
   if (Number(headers['content-length'] ?? 0) > MOST_FILE_BYTES) throw new Refusal(413, TOO_LARGE);
   return body as Readable;
 }
 
-/** Returns what codes are to be made. Throws {@link Failed} if the import would refuse them. */
+/** Returns the order for new codes. Throws {@link Failed} if their import would refuse them. */
 function orderOf(
   deps: Deps,
   body: MintOptions & { count: number | null; school?: string | undefined; imports: boolean },
@@ -228,7 +231,7 @@ function orderOf(
   return { ...mintOf(deps, { ...body, school }), count, school, imports: body.imports };
 }
 
-/** Returns what holds for all codes. Throws a {@link Refusal} (400) if no code can have it. */
+/** Returns the programme and expiry that all new codes get. Throws a {@link Refusal} (400) if they are not valid. */
 function mintOf(
   { society, now }: Deps,
   { programme, lastDay, school = null }: MintOptions & { school?: string | null },
@@ -241,13 +244,13 @@ function mintOf(
   return order;
 }
 
-/** Returns a file that is kept of an import. Throws a {@link Refusal} (404) if there is none. */
+/** Returns a stored file of an import: the minted codes or the refused lines. Throws a {@link Refusal} (404) if there is none. */
 async function fileOf(deps: Deps, id: string, kind: PartKind): Promise<DeskFile> {
   const { createdAt } = await requireImport(deps, Number(id));
   const parts = partsOf(deps.database, Number(id), kind);
   const first = await parts.next();
   if (first.done) throw new Refusal(404, NOT_KEPT);
-  // A letter may be at the end of one part and the beginning of the next.
+  // A part may end in the middle of a character.
   const decoder = new TextDecoder();
   async function* pieces() {
     yield decoder.decode(first.value!, { stream: true });

@@ -32,14 +32,14 @@ const NO_CURSOR = 'This list cannot go on from there. Load the page again.';
 const TOO_MANY = `More than ${MOST_CHANGED.toLocaleString('en-US')} codes are found. Filter further, such as by campaign.`;
 const NONE = 'No such code is left to be changed.';
 const ROWS = 50;
-/** How many codes one statement changes. */
+/** How many codes one statement changes at most. */
 const BATCH = 5_000;
-/** As many codes are named before they are changed. */
+/** Up to this many codes are listed by name before they are changed. */
 const MOST_NAMED = 10;
 
 type Which = DeskBody<'withdrawInvitations'>['which'];
 
-/** The calls of Invitations. */
+/** Serves the calls of the screen Invitations. */
 export function invitationRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(app, deps, 'explainInvitation', async ({ body }) => {
     const code = normaliseInviteCode(body.code);
@@ -187,7 +187,9 @@ function rowOf(
   };
 }
 
-/** Returns the codes that are meant. Throws {@link Failed} if they are too many. */
+/**
+ * Returns the selected codes: those that are named, or those that match the filter. Throws {@link Failed} if they are too many.
+ */
 async function codesOf(deps: Deps, which: Which): Promise<string[]> {
   if ('codes' in which) return [...new Set(which.codes)];
   const codes = await codesFor(deps, which.filter);
@@ -198,12 +200,12 @@ async function codesOf(deps: Deps, which: Which): Promise<string[]> {
 const counted = ({ length }: readonly unknown[]) =>
   `${length.toLocaleString('en-US')} ${length === 1 ? 'code' : 'codes'}`;
 
-/** Returns a line with the codes, if they are few. */
+/** Returns a line that lists the codes, if they are few. */
 function named(codes: readonly string[]): string[] {
   return codes.length <= MOST_NAMED ? [codes.join(', ')] : [];
 }
 
-/** Returns a line about the codes that stay as they are, if there are any. */
+/** Returns a line about the codes that will not be changed, if there are any. */
 function rest(codes: readonly unknown[], changed: readonly unknown[], how: string): string[] {
   const left = codes.length - changed.length;
   return left === 0
@@ -211,7 +213,7 @@ function rest(codes: readonly unknown[], changed: readonly unknown[], how: strin
     : [`${left.toLocaleString('en-US')} of ${counted(codes)} ${left === 1 ? 'is' : 'are'} ${how}.`];
 }
 
-/** Returns a line about the codes that somebody has changed since they were shown, if there are any. */
+/** Returns a line about the codes that were skipped because somebody has changed them since they were shown, if there are any. */
 function stayed(count: number): string[] {
   if (count === 0) return [];
   return [
@@ -226,7 +228,7 @@ function typing(codes: readonly unknown[]): string[] {
 const sentenceToType = (codes: readonly unknown[]) =>
   `Type the number ${codes.length} to confirm that you mean so many.`;
 
-/** Throws a {@link Refusal} (400) if the codes are many and their number was not typed. */
+/** Throws a {@link Refusal} (400) if there are many codes and staff have not typed their number to confirm. */
 function requireTyped(codes: readonly unknown[], typed: number | null): void {
   if (codes.length > MOST_UNTYPED && typed !== codes.length) throw new Refusal(400, sentenceToType(codes));
 }
@@ -235,12 +237,12 @@ function* batchesOf<Code>(codes: readonly Code[]): Generator<Code[]> {
   for (let at = 0; at < codes.length; at += BATCH) yield codes.slice(at, at + BATCH);
 }
 
-/** Says how many codes it was about, if they were named. */
+/** Returns the subject for the record of actions: how many codes were named, or that a filter selected them. */
 function subjectOf({ body: { which } }: { body: { which: Which } }): string {
   return 'codes' in which ? `codes ${which.codes.length}` : 'codes of a filter';
 }
 
-/** Reads where a list goes on. Throws a {@link Refusal} (400) if no list says so. */
+/** Parses the cursor after which a list's next page starts. Throws a {@link Refusal} (400) if it is malformed. */
 function cursorFrom(next: string): InvitationCursor {
   const [, micros, code] = /^(\d{1,17})-([A-Z0-9]{1,64})$/.exec(next) ?? [];
   if (!micros || !code) throw new Refusal(400, NO_CURSOR);

@@ -5,7 +5,7 @@ import { presentPersonOf } from './presentPersonOf.ts';
 
 export const NO_JOIN = 'This person has no join of this number.';
 
-/** Returns the uuid of the join of a call's person that has this number. Throws 404 if there is none. */
+/** Returns the uuid of the join with this number, of the person in the call's path. Throws 404 if there is none. */
 export async function joinOf(
   deps: Pick<Deps, 'database'>,
   params: { id: string },

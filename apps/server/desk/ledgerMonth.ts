@@ -8,37 +8,37 @@ import type { ByStaff } from '../platform/deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
 
-/** What a month's ledger sums to. Amounts are in cents, with Stripe's signs: what goes back is negative. */
+/** The sums of a month's ledger. Amounts are in cents, with Stripe's signs: money that leaves the account is negative. */
 export interface LedgerSummary {
   kinds: { kind: string; grossCents: number; refundsCents: number; feeCents: number }[];
   /** Transactions of other apps on the same Stripe account, which are not in the file. */
   others: LedgerSum;
   /** All transactions of Stripe's balance. */
   balance: LedgerSum;
-  /** Why the lines do not equal Stripe's balance; empty if they do. */
+  /** Sentences about why the lines do not add up to Stripe's balance; empty if they do. */
   faults: string[];
 }
 
-/** A month's ledger as far as it is read. */
+/** The state of reading a month's ledger from Stripe. */
 export interface LedgerMonth {
   isReading: boolean;
-  /** How many transactions the last reading has taken. */
+  /** How many transactions the last run has read so far. */
   transactions: number;
-  /** Why the last reading has ended early. */
+  /** Why the last run ended early; null if it did not. */
   fault: string | null;
   askedBy: string;
   readAt: Date | null;
   summary: LedgerSummary | null;
 }
 
-/** A server that has said nothing for so long (s) reads no more. */
+/** If a server has not reported progress for this long (s), its run counts as interrupted. */
 const SILENT_SECONDS = 60;
 const INTERRUPTED = 'The reading was interrupted.';
 
 /** SQL for the first day of a month such as `2026-11`. */
 const dayOf = (month: string) => sql`${`${month}-01`}::date`;
 
-/** Returns what is read of a month such as `2026-11`; null if nobody has asked for it. */
+/** Returns the ledger of a month such as `2026-11`, as far as it has been read; null if nobody has requested it. */
 export async function ledgerMonth(
   { database }: Pick<Deps, 'database'>,
   month: string,
@@ -53,7 +53,7 @@ export async function ledgerMonth(
   return { ...found, fault: isInterrupted ? INTERRUPTED : found.fault };
 }
 
-/** Returns the CSV file of a month; null if it was not read to the end yet. */
+/** Returns the CSV file of a month; null if the month has not been read completely yet. */
 export async function ledgerFile(
   { database }: Pick<Deps, 'database'>,
   month: string,
@@ -64,8 +64,8 @@ export async function ledgerFile(
 }
 
 /**
- * Begins to read a month from Stripe, unless a server does so already. What was read before stays until it has been read to the end.
- * Resolves once it has begun, with a promise of its end, which is never rejected.
+ * Starts reading a month from Stripe, unless a server is already doing so. The earlier result stays available until the new run
+ * is complete. Resolves when the run has started. The returned promise `ended` resolves when it has ended, and never rejects.
  */
 export async function beginLedger(deps: ByStaff<Deps>, month: string): Promise<{ ended: Promise<void> }> {
   const { rows } = await sql`
@@ -112,12 +112,12 @@ function summaryOf({ rows, totals, others, balance, faults }: Ledger): LedgerSum
   };
 }
 
-/** Whether a line is of money that went back to a payer, or came back of it. */
+/** Whether a line is about a refund or a dispute, including money that came back from one. */
 function isBack({ category }: LedgerRow): boolean {
   return category.startsWith('refund') || category.startsWith('dispute');
 }
 
-/** Returns the file of a ledger. Joins have a person's number and which of their joins it is, instead of a uuid. */
+/** Returns the CSV file of a ledger. It names a join by its person's number and the join's number, instead of by its uuid. */
 async function fileOf(deps: Deps, rows: readonly LedgerRow[]): Promise<string> {
   const joins = await nameJoins(deps, [...new Set(rows.flatMap(({ join }) => join ?? []))]);
   const nameOf = (uuid: string) => {

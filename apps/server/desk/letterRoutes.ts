@@ -30,7 +30,7 @@ const NO_AMOUNT = 'Enter an amount in dollars, such as 45 or 45.50.';
 const NO_CONTACT = 'This person has no contact in HubSpot, whom a link would name.';
 const kinds = { start: 'init', checkout: 'checkout', resume: 'resume' } as const;
 
-/** The calls that write to a person, and that make and end links. */
+/** Serves the calls that send letters to a person, and that create and revoke links. */
 export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const ofPerson = ({ params }: { params: { id: string } }) => params.id;
 
@@ -137,7 +137,7 @@ export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   serveDesk(app, deps, 'getLinkProducts', () => {
     const { society } = deps;
     const sold = society.offers.filter(({ id, type }) => isMembershipType(type) && society.linkOffer(id));
-    // Two programmes may sell what has one name.
+    // Two programmes may sell products of the same name.
     const nameOf = ({ name, programme }: (typeof society.offers)[number]) =>
       society.offers.filter((other) => other.name === name).length > 1 && programme !== undefined
         ? `${name} (${programmeName(society, programme)})`
@@ -190,7 +190,7 @@ export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   );
 }
 
-/** Returns the link that is asked for. Throws 400 if the price is no amount. */
+/** Returns the requested link. Throws 400 if the price is not a valid amount. */
 function wantedOf({ body: { kind, product, dollars, upgrade, days } }: ActionContext<'makeLink'>) {
   const cents = dollars.trim() === '' ? null : parseDollars(dollars);
   if (kind === 'checkout' && dollars.trim() !== '' && cents === null)

@@ -16,14 +16,15 @@ export interface Staff {
 
 export const LINK_OVER = accountRefusals.link;
 
-/** Returns the address that signs one browser in, once, within {@link LINK_HOURS}. */
+/** Returns the URL of a sign-in link. It works once, in one browser, within {@link LINK_HOURS}. */
 export function linkAddress(deskUrl: string, token: string): string {
   return `${deskUrl}/enter#${token}`;
 }
 
 /**
- * Makes a sign-in link for a member of staff, whom it creates if there is none of the name. Returns its token. Throws {@link Failed}
- * if the role would change, which `setRole` does, or if the access has ended, unless it `beginsAgain`.
+ * Makes a sign-in link for a member of staff, and returns its token. Creates the member of staff if nobody has this name. Throws
+ * {@link Failed} if their role is another one (`setRole` changes roles), or if their access has ended. With `beginsAgain`, gives
+ * them access again, with `role`.
  */
 export async function makeLink(
   deps: Pick<Deps, 'database' | 'actor'>,
@@ -54,8 +55,8 @@ export async function makeLink(
 }
 
 /**
- * Makes a sign-in link for an owner, whom it creates if there is none. Returns its token. For whoever starts Induct on their own
- * machine.
+ * Makes a sign-in link for an owner, and returns its token. Creates an owner if there is none. Used when somebody starts Induct
+ * on their own machine.
  */
 export async function makeOwnerLink(deps: Pick<Deps, 'database' | 'actor'>): Promise<string> {
   const { rows } = await sql<{ name: string; email: string }>`
@@ -65,7 +66,7 @@ export async function makeOwnerLink(deps: Pick<Deps, 'database' | 'actor'>): Pro
   return makeLink(deps, { ...(rows[0] ?? { name: 'Owner', email: 'owner@example.com' }), role: 'owner' });
 }
 
-/** Returns whose link a token is. Throws a {@link Refusal} (403) if the link does not hold any more. */
+/** Returns the member of staff to whom a link belongs. Throws a {@link Refusal} (403) if the link was used or has expired. */
 export async function readLink({ database }: Pick<Deps, 'database'>, token: string): Promise<Staff> {
   const { rows } = await sql<Staff>`
     select staff.id, name, role from staff_link join staff on staff.id = staff_id
@@ -77,8 +78,8 @@ export async function readLink({ database }: Pick<Deps, 'database'>, token: stri
 }
 
 /**
- * Uses a link up, by its token or the hash of it. Throws a {@link Refusal} (403) if it does not hold any more; of two who use it at once
- * one gets that.
+ * Marks a link as used, by its token or the token's hash. Throws a {@link Refusal} (403) if the link was used or has expired. If
+ * two callers use it at the same time, one of them gets this refusal.
  */
 export async function takeLink(trx: Transaction<Tables>, link: string | Buffer): Promise<Staff> {
   const { rows } = await sql<Staff>`

@@ -10,7 +10,7 @@ import { serveAction } from './serveAction.ts';
 
 export const NO_NOTE = 'There is no such note.';
 
-/** The calls of notes about persons. */
+/** Serves the calls for notes about persons. */
 export function noteRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(
     app,

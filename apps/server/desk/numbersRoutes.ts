@@ -13,7 +13,7 @@ import { programmeName } from './words.ts';
 const MOST_ROWS = 500;
 const NOT_READ = 'This month has not been read from Stripe yet.';
 
-/** The calls of Numbers. */
+/** Serves the calls of the screen Numbers. */
 export function numbersRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const named = async (asked: DeskQuery<'getNumbers'>, most: number | null) => {
     const fault = periodFault(asked);

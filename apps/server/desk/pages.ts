@@ -11,14 +11,18 @@ import type { Deps } from './deps.ts';
 import { tokenOf } from './sessions.ts';
 
 const YEAR_SECONDS = 365 * 86_400;
-/** Who is signed in gets what Today asks for while the script still comes: on a slow line that is a fifth of a second. */
+/**
+ * For a browser that seems to be signed in, the page preloads the calls of Today while its script is still loading. On a slow
+ * line this saves a fifth of a second.
+ */
 const PRELOADS = [deskCalls.getMe, deskCalls.getToday]
   .map(({ path }) => `<link rel="preload" as="fetch" crossorigin="use-credentials" href="${path}">`)
   .join('');
 
 /**
- * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, the frame in which documents are shown at
- * /viewer, and its one page at every other path outside /api. The page has the society's name, its colours, the mode and the identity provider's name; whatever else it shows, it asks for.
+ * Serves the built desk (`apps/desk/dist`): its files below /static, which browsers may cache, at /viewer the frame in which
+ * documents are shown, and at every other path outside /api its only page. The page has the society's name, its colours, the mode
+ * and the identity provider's name; it fetches all other data by calls.
  */
 export function servePages(
   app: FastifyInstance,
@@ -45,7 +49,7 @@ export function servePages(
 
   void app.register(
     async (files) => {
-      // Not cached: after an update another server may have the file.
+      // Not cached: after an update, another server may have a file that is missing here.
       files.setNotFoundHandler(nothingHere);
       await files.register(staticFiles, {
         root: join(deskBuild, 'static'),
@@ -55,7 +59,7 @@ export function servePages(
         cacheControl: false,
         setHeaders: (reply) => {
           void reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
-          // The viewer has no origin, so to its browser these files are another site's.
+          // The viewer has an opaque origin, so its browser treats these files as cross-origin.
           void reply.header('cross-origin-resource-policy', 'cross-origin');
         },
       });
@@ -83,7 +87,7 @@ export function servePages(
   });
 }
 
-/** Nothing but our own files, and the style with this hash. */
+/** Returns the content security policy of pages. It allows only our own files, and the inline style with this hash. */
 function policy(styleHash: string): string {
   return [
     "default-src 'none'",
@@ -91,7 +95,7 @@ function policy(styleHash: string): string {
     `style-src 'self' ${styleHash}`,
     "img-src 'self'",
     "connect-src 'self'",
-    // A document that could lead its frame away would tell the other site what it says.
+    // If a document could navigate its frame to another site, it could send its contents there in the URL.
     "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -100,13 +104,13 @@ function policy(styleHash: string): string {
 }
 
 /**
- * The frame of a document has no origin of its own, runs our files alone, and has no network: whatever runs in it can neither read
- * anything of the desk nor tell anybody.
+ * Returns the policy of the frame that shows a document. The frame has an opaque origin, runs only our scripts and has no network
+ * access. Code in a hostile document can therefore neither read the desk's data nor send anything out.
  */
 function viewerPolicy(deskUrl: string): string {
   return [
     "default-src 'none'",
-    // The decoders of pictures are WebAssembly, which can do no more than the scripts here.
+    // The image decoders are WebAssembly, which has no more rights than the scripts here.
     `script-src ${deskUrl}/static/ 'wasm-unsafe-eval'`,
     `style-src ${deskUrl}/static/`,
     'img-src blob: data:',

@@ -25,10 +25,10 @@ const NO_CURSOR = 'This list cannot go on from there. Load the page again.';
 const SILENT =
   'Nothing was recorded: Stripe did not say whether these payments were refunded or disputed. Try again in a minute.';
 const ROWS = 50;
-/** How many payments Stripe is asked about at a time. */
+/** How many joins are checked at Stripe at the same time. */
 const AT_ONCE = 5;
 
-/** The calls of Parcels. */
+/** Serves the calls of the screen Parcels. */
 export function parcelRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(app, deps, 'getParcels', async ({ query: { tab, next } }) => {
     const page = await parcelsAt(deps, tab, {
@@ -93,7 +93,7 @@ export function parcelRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
         const outcomes = [];
         for (const named of found) {
           const { parcel } = named;
-          // What has nowhere to go was shown to stay as it is.
+          // The preview has said that goods without an address are skipped.
           if (parcel.address === null) continue;
           const shipped = await shipLines(deps, parcel.uuid, {
             lines: named.goods.map((each) => ({ ...each, note: noteOf(each) })),
@@ -136,7 +136,7 @@ export function parcelRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   );
 }
 
-/** The person's number, or how many persons it was about. */
+/** Returns the person's number, or the number of persons if there are several. */
 function subjectOf({ body }: { body: { lines: readonly Line[] } }): string {
   const people = new Set(body.lines.map(({ person }) => person));
   return people.size === 1 ? String([...people][0]) : `goods of ${people.size} people`;

@@ -20,7 +20,7 @@ type Tab = 'to-send' | 'held' | 'sent';
 type Goods = Parcel['goods'][number];
 export type Line = Omit<DeskBody<'shipGoods'>['lines'][number], 'note'>;
 
-/** Returns a page of the parcels of a tab. Those of `sent` have one of the goods each. */
+/** Returns a page of the parcels of a tab. On the tab `sent` each entry has a single item of goods. */
 export async function parcelsAt(
   deps: Deps,
   tab: Tab,
@@ -31,7 +31,7 @@ export async function parcelsAt(
   return { parcels: sent.map((each) => ({ ...each, goods: [each.goods] })), next };
 }
 
-/** Returns a row of a tab. */
+/** Returns the row that a tab shows for a parcel. */
 export function parcelRow(
   deps: Pick<Deps, 'society' | 'now'>,
   parcel: Parcel,
@@ -73,7 +73,7 @@ export async function* packingList(deps: Deps, tab: Tab): AsyncGenerator<string>
   } while (after);
 }
 
-/** A parcel with those of its goods that were named. */
+/** A parcel with those of its goods that a call names. */
 export interface Named {
   parcel: Parcel;
   goods: Goods[];
@@ -98,7 +98,7 @@ export async function findGoods(deps: Deps, lines: readonly Line[]): Promise<Nam
   return [...named.values()];
 }
 
-/** Returns why goods cannot be marked as sent, in words; null if they can. */
+/** Returns a sentence about why goods cannot be marked as sent; null if they can. */
 export function hindrance(
   deps: Pick<Deps, 'society'>,
   { address }: Parcel,
@@ -109,7 +109,7 @@ export function hindrance(
   return address === null ? NO_ADDRESS : null;
 }
 
-/** Returns what became of each of the goods that were to be marked as sent. */
+/** Returns the outcome for each of the goods that were to be marked as sent. */
 export function outcomesOf(
   deps: Pick<Deps, 'society'>,
   { parcel }: Named,

@@ -18,14 +18,14 @@ import type { Staff } from './links.ts';
 
 export const PASSKEY_REFUSED = 'This passkey was not accepted. Try again.';
 
-/** Where passkeys are made and used. */
+/** The site for which passkeys are created and used. */
 export interface Site {
   /** The origin of the desk. */
   deskUrl: string;
   societyName: string;
 }
 
-/** Returns what a browser needs to make a passkey for a member of staff, who may have others. */
+/** Returns the options with which a browser creates a passkey for a member of staff. They may already have other passkeys. */
 export async function registrationOptions(
   database: Database,
   { deskUrl, societyName }: Site,
@@ -45,7 +45,7 @@ export async function registrationOptions(
   return options;
 }
 
-/** Returns what a browser needs to sign in by any passkey that it has of the desk. */
+/** Returns the options with which a browser signs in by any of its passkeys for the desk. */
 export async function authenticationOptions(
   database: Database,
   { deskUrl }: Site,
@@ -58,7 +58,10 @@ export async function authenticationOptions(
   return options;
 }
 
-/** Stores the passkey that a browser has made. Throws a {@link Refusal} (403) if it did not sign a challenge of this member of staff. */
+/**
+ * Stores the passkey that a browser has created. Throws a {@link Refusal} (403) if the passkey did not sign a challenge for this
+ * member of staff.
+ */
 export async function storePasskey(
   trx: Transaction<Tables>,
   { deskUrl }: Site,
@@ -82,7 +85,10 @@ export async function storePasskey(
   );
 }
 
-/** Returns whose passkey has signed a challenge. Throws a {@link Refusal} (403) if none of ours did, or the access has ended. */
+/**
+ * Returns the member of staff whose passkey has signed a challenge. Throws a {@link Refusal} (403) if no passkey of ours has, or
+ * if the access of its owner has ended.
+ */
 export async function staffOfPasskey(
   trx: Transaction<Tables>,
   { deskUrl }: Site,
@@ -116,7 +122,7 @@ export async function staffOfPasskey(
   return { id: found.id, name: found.name, role: found.role };
 }
 
-/** The library throws an error for everything that is wrong with a response. */
+/** Turns the library's errors into a refusal: it throws for every fault of a response. */
 async function accepted<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();
@@ -133,7 +139,10 @@ async function keepChallenge(database: Database, challenge: string, staffId: str
     values (${challenge}, ${staffId}, now() + make_interval(mins => ${CHALLENGE_MINUTES}))`.execute(database);
 }
 
-/** Uses a challenge up. Whether it was one of ours, and for this member of staff. */
+/**
+ * Deletes a challenge, so that it is used only once. Returns whether it was valid and made for this member of staff (null: for a
+ * sign-in).
+ */
 async function takeChallenge(
   trx: Transaction<Tables>,
   challenge: string,

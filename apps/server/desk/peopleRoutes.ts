@@ -25,7 +25,7 @@ export const NO_CURSOR = 'This list cannot go on from there. Begin it again.';
 
 const ROWS = 50;
 
-/** The calls of People and Person. */
+/** Serves the calls of the screens People and Person. */
 export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const answer = async ({ rows, next }: Awaited<ReturnType<typeof searchPeople>>) => ({
     rows: rows.map(({ programme, paidAt, memberNumber, ...row }) => ({
@@ -108,7 +108,7 @@ export function peopleRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
   });
 }
 
-/** Reads where a list of people goes on. Throws a {@link Refusal} (400) if no list says so. */
+/** Parses the cursor after which a list's next page starts. Throws a {@link Refusal} (400) if it is malformed. */
 function cursorFrom(next: string): PersonCursor {
   const [, micros, id] = /^(\d{1,17})-(\d{1,15})$/.exec(next) ?? [];
   if (!micros || !id) throw new Refusal(400, NO_CURSOR);

@@ -16,7 +16,7 @@ import { letterNames, programmeName, refundWords } from './words.ts';
 type Person = DeskData<'getPerson'>;
 type Payment = Person['joins'][number]['payments'][number];
 
-/** Returns what the desk answers of a person. Joins have numbers instead of their uuids, the oldest being 1. */
+/** Returns the answer to a desk call about a person. It has numbers for joins instead of their uuids; the oldest join is 1. */
 export function personAnswer(
   society: Society,
   person: ShownPerson,
@@ -117,7 +117,7 @@ function paymentAnswer(payment: ShownPerson['joins'][number]['payments'][number]
   };
 }
 
-/** Returns why a document was rejected, as the applicant reads it; null if it was not. */
+/** Returns the sentence that the applicant reads about why a document was rejected; null if it was not. */
 function reasonOf({ joins }: ShownPerson, document: ListedDocument): string | null {
   if (document.review !== 'rejected' || document.reason === null) return null;
   if (!document.is_final) return rejectionReasons[document.reason];
@@ -126,7 +126,7 @@ function reasonOf({ joins }: ShownPerson, document: ListedDocument): string | nu
   return finalRejection({ isReturned });
 }
 
-/** Times in PostgreSQL's JSON have microseconds and an offset. */
+/** Converts a time from PostgreSQL's JSON, which has microseconds and an offset, to ISO format in UTC. */
 function isoOf(time: string | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }

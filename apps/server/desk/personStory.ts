@@ -9,7 +9,10 @@ import { actionWords, letterNames } from './words.ts';
 
 type Story = DeskData<'getPerson'>['story'];
 
-/** Steps of joins that tell what staff did at the desk, by the call that did it; `[]`: a note tells it. */
+/**
+ * For each call of the desk: the steps that it adds to a join's story. An event of the call is left out of the person's story if
+ * such a step shows it already. `[]`: a note shows it.
+ */
 const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   addNote: [],
   correctPerson: ['details_corrected'],
@@ -23,10 +26,13 @@ const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   shipGoods: ['shipped'],
   unshipGoods: ['unshipped'],
 };
-/** A call is recorded when it has ended: at most this long (ms) after the step that it made. */
+/** A call is recorded when it has ended: at most this long (ms) after the step that it added. */
 const LONGEST_MS = 120_000;
 
-/** Steps of the joins, letters that were sent, notes and what staff did at the desk, the oldest first, each told once. */
+/**
+ * Returns a person's story, oldest first: steps of the joins, letters that were sent, notes, and actions of staff at the desk.
+ * Each thing appears only once.
+ */
 export function storyOf(
   society: Society,
   { joins, letters, notes }: ShownPerson,

@@ -10,12 +10,12 @@ import { readPlaces } from './readPlaces.ts';
 import { withoutUuids } from './withoutUuids.ts';
 import { letterNames } from './words.ts';
 
-/** Something that is wrong, and what mends it. */
+/** Something that is wrong, with the actions that repair it. */
 interface Problem extends Offered {
   text: string;
 }
 
-/** Returns what is wrong with a person's joins, each once, with what the desk offers to mend it. */
+/** Returns the problems with a person's joins, each once, with the actions that the desk offers to repair them. */
 export async function problemsOf(
   deps: Pick<Deps, 'database' | 'society'>,
   person: ShownPerson,
@@ -89,7 +89,10 @@ export async function problemsOf(
   return said.filter(({ text }, index) => texts.indexOf(text) === index);
 }
 
-/** Returns what the desk offers for a notice: for its remedy, or what mends one that has none. */
+/**
+ * Returns the actions that the desk offers for a notice. They usually follow from its remedy; for a refused email it is the
+ * correction of the person.
+ */
 export function noticeOffers(
   { kind, remedy }: Pick<ReadNotice, 'kind' | 'remedy'>,
   personId: number | null,

@@ -11,10 +11,10 @@ import { hashOf } from './tokens.ts';
 
 const PROVIDER_DOWN = 'The identity provider does not answer. Please try again in a minute.';
 
-/** Where the provider sends a browser back to. */
+/** The path to which the provider redirects a browser after the sign-in. */
 export const RETURN_PATH = '/enter/done';
 
-/** What the provider says of itself, read once. */
+/** The provider's configuration, which is fetched once. */
 let known: { issuer: string; configuration: Promise<openid.Configuration> } | null = null;
 
 async function configurationOf({
@@ -39,8 +39,9 @@ async function configurationOf({
 }
 
 /**
- * Begins a sign-in at the provider. Returns its address and the state, which the browser keeps in a cookie. `link` is the hash of the
- * token of the sign-in link that the person came by. Throws a {@link Refusal} (503) if the provider does not answer.
+ * Begins a sign-in at the provider. Returns the URL to which the browser goes, and the state, which the browser keeps in a
+ * cookie. `link` is the hash of the token of the sign-in link that led the person here; null without a link. Throws a {@link
+ * Refusal} (503) if the provider does not answer.
  */
 export async function beginTurn(
   database: Database,
@@ -75,13 +76,13 @@ export async function beginTurn(
 export interface Account {
   issuer: string;
   subject: string;
-  /** The hash of the sign-in link that the person came by. */
+  /** The hash of the token of the sign-in link that led the person here; null without a link. */
   link: Buffer | null;
 }
 
 /**
- * Returns whose account has signed in, by the address to which the provider has sent the browser back. The turn is used up. Throws a
- * {@link Refusal} (403) if it was not begun by this browser or has not succeeded.
+ * Ends a sign-in: reads the account from the URL to which the provider has redirected the browser. The sign-in cannot be ended
+ * twice. Throws a {@link Refusal} (403) if this browser did not begin it, or if it was not successful.
  */
 export async function endTurn(
   { database, log }: Pick<Deps, 'database' | 'log'>,
@@ -115,8 +116,9 @@ export async function endTurn(
 }
 
 /**
- * Returns who of staff an account is. An account that came by a sign-in link is bound to its member of staff. Throws a {@link Refusal}
- * (403) if it is nobody's, or somebody else's.
+ * Returns the member of staff to whom an account belongs. If the person came by a sign-in link, the account is first bound to the
+ * link's member of staff. Throws a {@link Refusal} (403) if the account belongs to nobody, or to another member of staff than the
+ * link.
  */
 export async function staffOfAccount(
   trx: Transaction<Tables>,

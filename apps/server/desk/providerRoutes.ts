@@ -14,7 +14,7 @@ import { hashOf } from './tokens.ts';
 
 const NO_PROVIDER = 'There is no identity provider here.';
 
-/** The calls that sign in by an account at the society's identity provider. */
+/** Serves the calls for signing in with an account at the society's identity provider. */
 export function providerRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const { database, config, deskUrl } = deps;
   const provider = config.desk?.provider ?? null;
@@ -35,7 +35,10 @@ export function providerRoutes(app: FastifyInstance, deps: Deps & { deskUrl: str
   if (provider) app.get(RETURN_PATH, (request, reply) => enter(deps, provider, request, reply));
 }
 
-/** Signs in the browser that the provider has sent back, and leads it to the desk; if that fails, to the sign-in page, which says why. */
+/**
+ * Signs in the browser that the provider has redirected here, and redirects it to the desk. If the sign-in fails, redirects it to
+ * the sign-in page, which shows the reason.
+ */
 async function enter(
   deps: Deps & { deskUrl: string },
   provider: DeskProvider,
@@ -46,7 +49,7 @@ async function enter(
   setTurn(reply, deskUrl, '', 0);
   try {
     const state = parseCookie(request.headers.cookie ?? '')[nameOf(deskUrl)] || null;
-    // Any page can lead a browser here, but none can give it the cookie: only who has begun is counted.
+    // Any site can redirect a browser here, but only a browser that began a sign-in has the cookie. Others are not counted.
     if (state !== null) await limitSignIns(deps, request.ip);
     const account = await endTurn(deps, provider, new URL(request.url, deskUrl), state);
     const { staff, token } = await transaction(deps, async (trx) => {
@@ -66,7 +69,10 @@ async function enter(
 
 const nameOf = (deskUrl: string) => (deskUrl.startsWith('https:') ? '__Host-desk-turn' : 'desk-turn');
 
-/** Keeps the state in the browser, which must be the one that comes back. It comes from another site, so the cookie cannot be strict. */
+/**
+ * Stores the state in a cookie, because the sign-in must end in the browser that began it. The redirect comes from another site,
+ * so the cookie cannot be `SameSite=Strict`.
+ */
 function setTurn(reply: FastifyReply, deskUrl: string, state: string, maxAge: number): void {
   void reply.header(
     'set-cookie',

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Returns where at the desk the joins, payments and refunds are that remedies name. */
+/** Returns where the desk shows the joins, payments and refunds that remedies name. */
 export async function readPlaces(
   deps: Pick<Deps, 'database'>,
   remedies: readonly (Remedy | null)[],

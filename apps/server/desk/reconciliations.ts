@@ -12,7 +12,7 @@ import { withoutUuids } from './withoutUuids.ts';
 
 const NIGHTS = 14;
 
-/** Returns the last comparisons of Stripe's money with our members, and whom their differences are about. */
+/** Returns the last comparisons of Stripe's money with our memberships, and the persons whom their differences concern. */
 export async function reconciliations(deps: Deps): Promise<DeskData<'getReconciliations'>> {
   const nights = await lastReconciliations(deps.database, NIGHTS);
   const subjects = [

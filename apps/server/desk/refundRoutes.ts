@@ -28,7 +28,7 @@ import { type ActionContext, orRefused, serveAction } from './serveAction.ts';
 export const NO_PAYMENT = 'There is no such payment.';
 export const NO_REFUND = 'There is no such refund.';
 
-/** The calls that move money, and that say what money was for. */
+/** Serves the calls that refund money, and that record what refunds from Stripe's dashboard and lost disputes were for. */
 export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const more = (preview: RefundPreview) => consequenceLines(preview, (time) => dateOf(deps.society, time));
 
@@ -176,7 +176,7 @@ function toCard({ cards }: RefundPreview, intentId: string): string {
   return card ? `to ${card.brand} ending in ${card.last4}.` : `to the card with which ${intentId} was paid.`;
 }
 
-/** Returns what became of refunds, in sentences: made, waits or refused, with Stripe's words. */
+/** Returns sentences about the outcome of refunds: made, waiting, or refused with Stripe's reason. */
 async function outcome(refunded: Promise<Given>): Promise<string[]> {
   try {
     const { madeCents, waitingCents, refusedCents, notes, refused } = await orStaysDue(refunded);

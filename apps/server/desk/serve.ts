@@ -27,7 +27,7 @@ export const NOT_YOURS = 'Your role does not allow this.';
 export const FOREIGN = 'This request did not come from the desk.';
 
 export interface DeskContext<Name extends DeskCallName> {
-  /** Who calls; null only for calls that need no session. */
+  /** The member of staff who calls; null only for calls that need no session. */
   staff: (typeof deskCalls)[Name]['role'] extends null ? Staff | null : Staff;
   params: DeskParams<Name>;
   query: DeskQuery<Name>;
@@ -36,23 +36,23 @@ export interface DeskContext<Name extends DeskCallName> {
   reply: FastifyReply;
 }
 
-/** A file that staff download: a table of ours (CSV), which is sent piece by piece, or the bytes of what somebody has uploaded. */
+/** A file that staff download: a table that we generate (CSV), sent in pieces, or the bytes of an uploaded file. */
 export type DeskFile = { name: string } & ({ pieces: AsyncIterable<string> } | { bytes: Buffer });
 
 type Answered<Name extends DeskCallName> = (typeof deskCalls)[Name] extends { file: true }
   ? DeskFile
   : DeskData<Name>;
 
-/** Says what a call is about, of its answer too if there is one. */
+/** Returns the subject of a call for the record of actions. `answer` is the call's answer, null if the call failed. */
 export type Subject<Name extends DeskCallName> = (
   context: DeskContext<Name>,
   answer: Answered<Name> | null,
 ) => string | undefined | Promise<string | undefined>;
 
 /**
- * Registers a call of the desk. Refuses with 401 who is not signed in, and with 403 a role that is too low, and a POST from another
- * origin. Records what staff do or may not do and the files that they take, but not trials, and cleans every answer. `subject` says what
- * it is about. What a file's handler returns is sent as it is.
+ * Registers a call of the desk. Refuses a caller who is not signed in with 401. Refuses a role that is too low, and a POST from
+ * another origin, with 403. Records actions and downloads of staff, successful or not, but no trials. Cleans every answer with
+ * {@link withoutControls}, except files. `subject` returns what the call is about.
  */
 export function serveDesk<Name extends DeskCallName>(
   app: FastifyInstance,
@@ -78,7 +78,7 @@ export function serveDesk<Name extends DeskCallName>(
       ...(shape.body ? { body: shape.body } : {}),
       response: { ...(isFile ? {} : { 200: success(shape.data) }), ...failures, 409: changedFailure },
     },
-    // Before the body is read: a stranger's is not looked at.
+    // Runs before the body is read, so that the body of an unknown caller is never read.
     onRequest: async (request) => {
       if (method === 'POST') refuseForeign(request, deps.deskUrl);
       if (role === null) await limitSignIns(deps, request.ip);
@@ -116,8 +116,8 @@ export function serveDesk<Name extends DeskCallName>(
 }
 
 /**
- * Sends a file to be saved. A table begins with a byte order mark, by which Excel reads its letters rightly. In what somebody has uploaded
- * no script runs, and nothing is loaded, even if a browser should show it.
+ * Sends a file as a download. A table begins with a byte order mark, from which Excel recognises UTF-8. The headers of an
+ * uploaded file make sure that it runs no script and loads nothing, even if a browser shows it.
  */
 function sendFile(reply: FastifyReply, file: DeskFile): FastifyReply {
   void reply.header('content-disposition', contentDisposition(plain(file.name)));
@@ -134,7 +134,7 @@ function sendFile(reply: FastifyReply, file: DeskFile): FastifyReply {
   return reply.type('text/csv; charset=utf-8').send(Readable.from(marked(), { objectMode: false }));
 }
 
-/** Returns an answer without the characters that change how the text around them looks: names and the like are from outside. */
+/** Removes characters that change how the text around them is shown. Names and other texts come from outside. */
 function withoutControls<T>(data: T): T {
   if (typeof data === 'string') return plainLines(data) as T;
   if (Array.isArray(data)) return data.map(withoutControls) as T;
@@ -149,7 +149,7 @@ export async function limitSignIns({ database, config, hashAddress }: Deps, addr
     throw new Refusal(429, TOO_MANY);
 }
 
-/** A page of another origin cannot set these headers. */
+/** Refuses a POST from another origin: pages of other origins cannot set these headers. */
 function refuseForeign({ headers }: FastifyRequest, deskUrl: string): void {
   if (headers.origin !== deskUrl || headers['sec-fetch-site'] !== 'same-origin')
     throw new Refusal(403, FOREIGN);
@@ -157,7 +157,7 @@ function refuseForeign({ headers }: FastifyRequest, deskUrl: string): void {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in at the desk; null if nobody is. */
+    /** The member of staff who is signed in at the desk; null if nobody is. */
     staff: Staff | null;
   }
 }

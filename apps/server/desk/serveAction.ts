@@ -13,7 +13,7 @@ import { withoutUuids } from './withoutUuids.ts';
 const NOT_SHOWN = 'This has to be shown before it is done. Please look first.';
 const CHANGED = 'This has changed since it was shown, so nothing was done. Please look again.';
 
-/** What an action needs to know. Its `deps` work for whoever calls. */
+/** The input of an action. The `actor` in `deps` is the member of staff who calls. */
 export interface ActionContext<Name extends DeskActionName> {
   deps: ByStaff<Deps>;
   params: DeskContext<Name>['params'];
@@ -22,17 +22,18 @@ export interface ActionContext<Name extends DeskActionName> {
 
 interface Action<Name extends DeskActionName, Seen> {
   /**
-   * Returns what would be done: the sentences that say so, the words of the button, and what the use case takes as seen. Changes nothing.
-   * Throws {@link Failed} or a {@link Refusal} if it cannot be done.
+   * Returns what the action would do: sentences about it (`lines`), the label of the button (`verb`), and the value that the use
+   * case takes as `seen`. Changes nothing. Throws {@link Failed} or a {@link Refusal} if the action is not possible.
    */
   preview(context: ActionContext<Name>): Promise<{ lines: string[]; verb: string; seen: Seen }>;
-  /** Does what was shown. Throws {@link Failed} if that does not hold any more, or a {@link Refusal}. */
+  /** Does what the preview has shown. Throws {@link Failed} if the preview is out of date, or a {@link Refusal}. */
   act(context: ActionContext<Name>, seen: Seen): Promise<DeskDone<Name>>;
 }
 
 /**
- * Registers an action: with `trial` it is shown, and otherwise done if what was `seen` still holds. If not, the answer is 409 with what
- * is shown instead. A use case that fails is answered with its sentence, too. Sentences have names instead of the uuids of joins.
+ * Registers an action. With `trial`, the call returns the preview. Otherwise it performs the action, if the preview is still the
+ * one that was `seen`. If it is not, the answer is 409 with the new preview. If the use case fails, the answer is 409 with its
+ * sentence. Sentences name joins by person and number instead of by uuid.
  */
 export function serveAction<Name extends DeskActionName, Seen>(
   app: FastifyInstance,
@@ -79,7 +80,7 @@ function changed(shown: Shown): Refusal {
   return new Refusal(409, CHANGED, { beside: { shown } });
 }
 
-/** Throws what a use case says that it cannot do as a {@link Refusal}. */
+/** Converts a {@link Failed} of a use case to a {@link Refusal}. */
 export async function orRefused<T>(deps: Deps, work: Promise<T>): Promise<T> {
   try {
     return await work;

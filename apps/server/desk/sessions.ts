@@ -7,9 +7,9 @@ import type { Tables } from '../platform/database/types.ts';
 import type { Staff } from './links.ts';
 import { hashOf, newToken } from './tokens.ts';
 
-/** Browsers take a cookie of this prefix only over https, for this host alone, and for all paths. */
+/** The cookie's name. Browsers accept a cookie with this prefix only over https, for this host alone, and for all paths. */
 const SECURE_NAME = '__Host-desk';
-/** Its name on localhost, which has no https. */
+/** The cookie's name on localhost, which has no https. */
 const PLAIN_NAME = 'desk';
 
 function nameOf(deskUrl: string): string {
@@ -57,8 +57,8 @@ export function tokenOf(request: FastifyRequest, deskUrl: string): string | null
 }
 
 /**
- * Returns whose session a token is, and notes that it is used, at most once a minute. Null if the session has ended, or the access of
- * its member of staff.
+ * Returns the member of staff to whom a session belongs, and records the session's use, at most once a minute. Null if the
+ * session or their access has ended.
  */
 export async function readSession(database: Database, token: string): Promise<Staff | null> {
   const hash = hashOf(token);

@@ -7,11 +7,14 @@ import { readLink, takeLink } from './links.ts';
 import { SIGNED_OUT, serveDesk } from './serve.ts';
 import { beginSession, endSession, giveCookie, takeCookie, tokenOf } from './sessions.ts';
 
-/** The calls that sign in and out. In live mode nobody gets a session without a passkey. */
+/**
+ * Serves the calls for signing in and out. In live mode nobody gets a session without a passkey or an account at the identity
+ * provider.
+ */
 export function signInRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const { database, config, society, deskUrl } = deps;
   const site = { deskUrl, societyName: society.society.name };
-  // Loaded at the first sign-in, since it brings parsers of certificates.
+  // Imported at the first sign-in, because this module loads large parsers of certificates.
   const passkeys = () => import('./passkeys.ts');
 
   serveDesk(app, deps, 'enter', async ({ body, request, reply }) => {

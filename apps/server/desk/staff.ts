@@ -20,7 +20,7 @@ export interface StaffShown {
 export const NO_STAFF = 'There is no such member of staff.';
 const LAST_OWNER = 'is the last owner. Make somebody else an owner first.';
 
-/** Returns all who have or had access, those who have it first. */
+/** Returns everybody who has or had access to the desk; those who still have access come first. */
 export async function listStaff(
   { database }: { database: Kysely<Tables> },
   id: number | null = null,
@@ -34,7 +34,7 @@ export async function listStaff(
   return rows;
 }
 
-/** Returns a member of staff who has access. Throws {@link Failed} if nobody does by that id. */
+/** Returns a member of staff who has access. Throws {@link Failed} if nobody with this id has access. */
 export async function presentStaff(deps: { database: Kysely<Tables> }, id: number): Promise<StaffShown> {
   const [found] = await listStaff(deps, id);
   if (!found) throw new Failed(NO_STAFF);
@@ -42,7 +42,7 @@ export async function presentStaff(deps: { database: Kysely<Tables> }, id: numbe
   return found;
 }
 
-/** Throws {@link Failed} if somebody is the only owner. Locks the owners if `database` is a transaction. */
+/** Throws {@link Failed} if this person is the only owner. If `database` is a transaction, locks the owners. */
 export async function requireOtherOwner(
   database: Kysely<Tables>,
   { id, name }: Pick<StaffShown, 'id' | 'name'>,
@@ -52,7 +52,9 @@ export async function requireOtherOwner(
   if (rows.every((owner) => owner.id === id)) throw new Failed(`${name} ${LAST_OWNER}`);
 }
 
-/** Changes what somebody may do, from their next call on. Throws {@link Failed}; the last owner stays one. */
+/**
+ * Changes the role of a member of staff, with effect from their next call. Throws {@link Failed}, for example for the last owner.
+ */
 export async function setRole(
   deps: Pick<Deps, 'database' | 'actor'>,
   id: number,
@@ -69,7 +71,10 @@ export async function setRole(
   });
 }
 
-/** Ends somebody's access at once: their sessions, passkeys and links. Throws {@link Failed}; the last owner stays. */
+/**
+ * Ends the access of a member of staff at once, with their sessions, passkeys, bound accounts and unused links. Throws {@link
+ * Failed}, for example for the last owner.
+ */
 export async function endAccess(deps: Pick<Deps, 'database' | 'actor'>, id: number): Promise<void> {
   await transaction(deps, async (trx) => {
     const staff = await presentStaff({ database: trx }, id);

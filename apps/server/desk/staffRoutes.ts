@@ -17,7 +17,7 @@ const ROWS = 50;
 const NO_NAME = 'Please enter a name.';
 const NO_CURSOR = 'This list cannot go on from there. Load the page again.';
 
-/** The calls of Staff, which owners make. */
+/** Serves the calls of the screen Staff, which only owners may make. */
 export function staffRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const about = ({ params }: { params: { id: string } }) => `staff ${params.id}`;
 

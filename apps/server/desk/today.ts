@@ -15,16 +15,16 @@ import { noticeOffers } from './problems.ts';
 import { readPlaces } from './readPlaces.ts';
 import { withoutUuids } from './withoutUuids.ts';
 
-/** A queue is counted up to this number where the rules have to look at each entry. */
+/** The number up to which a queue is counted if each of its entries must be checked. */
 const MOST_COUNTED = 1_000;
 const MOST_NOTICES = 200;
 const DAY_MS = 86_400_000;
-/** A provider whose refusal was met within this time is in trouble. */
+/** A provider is in trouble if a refusal of it has occurred within this time (ms). */
 const TROUBLE_MS = 3_600_000;
 
 type Today = DeskData<'getToday'>;
 
-/** Returns what is to be done, and how things are. */
+/** Returns the queues of work for staff, the notices, and the state of the providers. */
 export async function readToday(deps: Deps): Promise<Today> {
   const { database } = deps;
   const now = deps.now().getTime();
@@ -113,8 +113,9 @@ async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise
 }
 
 /**
- * Stripe and HubSpot are in trouble while their refusals are met, HubSpot also while it is left alone, and mail while letters wait for its
- * server. Who refuses what some joins say does answer.
+ * Returns which providers are in trouble, and since when. Stripe and HubSpot are in trouble while they refuse our calls, HubSpot
+ * also while calls to it are paused, and mail while letters wait for its server. If HubSpot only refuses the data of some joins,
+ * it is not in trouble.
  */
 function providersOf(
   { config }: Pick<Deps, 'config'>,

@@ -11,7 +11,7 @@ import { readDoneNotices, readToday } from './today.ts';
 export const NO_NOTICE = 'There is no such notice. Perhaps its cause is mended.';
 const OPEN_ALREADY = 'This notice is open, or its cause has come back since and is a new one.';
 
-/** The calls of Today. */
+/** Serves the calls of the screen Today. */
 export function todayRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(app, deps, 'getToday', () => readToday(deps));
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Returns a new secret of 32 random bytes, as base64url. The database has only its {@link hashOf}. */
+/** Returns a new secret of 32 random bytes, as base64url. The database stores only its hash ({@link hashOf}). */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }

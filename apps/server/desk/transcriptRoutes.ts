@@ -26,13 +26,16 @@ function people(count: number, one = '', many = one): string {
   return `${count} ${count === 1 ? 'person' : 'people'} ${count === 1 ? one : many}`.trim();
 }
 
-/** Returns the uuids of joins that are named by numbers. Those that are gone are left out. */
+/**
+ * Returns the uuids of joins that are given by their person's number and the join's number. Joins that do not exist any more are
+ * left out.
+ */
 async function uuidsOf(deps: Deps, named: readonly { id: number; join: number }[]): Promise<string[]> {
   const found = await Promise.all(named.map((each) => joinNumbered(deps, each.id, each.join)));
   return [...new Set(found.flatMap((uuid) => uuid ?? []))];
 }
 
-/** The calls of Transcripts. */
+/** Serves the calls of the screen Transcripts. */
 export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   serveDesk(app, deps, 'getTranscripts', async ({ query: { tab, next } }) => {
     const after = next === undefined ? null : cursorFrom(next);
@@ -114,7 +117,7 @@ export function transcriptRoutes(app: FastifyInstance, deps: Deps & { deskUrl: s
   );
 }
 
-/** Reads where a list of transcripts goes on. Throws a {@link Refusal} (400) if no list says so. */
+/** Parses the cursor after which a list's next page starts. Throws a {@link Refusal} (400) if it is malformed. */
 function cursorFrom(next: string): ListCursor {
   const [, micros, key] =
     /^(\d{1,17})\.([\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(next) ?? [];

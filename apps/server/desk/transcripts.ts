@@ -24,14 +24,17 @@ import { programmeName } from './words.ts';
 type Rows = DeskData<'getTranscripts'>['rows'];
 type Transcript = DeskData<'getTranscript'>;
 
-/** What the lists have in common. `uuid` does not leave the server. */
+/** The fields that all lists have. `uuid` does not leave the server. */
 interface Listed extends ListCursor {
   uuid: string;
   programme: string;
   name: string | null;
 }
 
-/** Returns the rows of a tab behind `after`, at most `most`, and where the list goes on; null if it ends. */
+/**
+ * Returns at most `most` rows of a tab, from the one after `after` on. `next` is the cursor of the next page; null on the last
+ * page.
+ */
 export async function listTranscripts(
   deps: Deps,
   tab: TranscriptTab,
@@ -88,7 +91,10 @@ export async function listTranscripts(
   }));
 }
 
-/** Returns all that one needs to decide on the transcripts of a join of a person, by its number. Throws 404 if there is none. */
+/**
+ * Returns all data that staff need to decide on the transcripts of a join, which is given by its person's number and the join's
+ * number. Throws 404 if there is none.
+ */
 export async function readTranscript(deps: Deps, named: { id: number; join: number }): Promise<Transcript> {
   const { database, society } = deps;
   const params = { id: String(named.id) };
@@ -161,7 +167,10 @@ function standingOf(documents: readonly ListedDocument[], over: boolean): Transc
   return 'none';
 }
 
-/** Returns the join that waits next behind these: the first one behind them or, if none is, the first of all. */
+/**
+ * Returns the next waiting join after these joins in the list: the first one that comes after them or, if there is none, the
+ * first of the list.
+ */
 async function nextWaiting(deps: Deps, uuids: readonly string[]): Promise<Transcript['next']> {
   const [own] = await waitingTranscripts(deps, { joins: uuids, most: 1 });
   const others = async (after: ListCursor | null) =>

@@ -5,8 +5,8 @@ import type { Deps } from './deps.ts';
 const NAMED = /(?:\bjoin )?\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi;
 
 /**
- * Returns sentences with a name for each uuid of a join in them, as in "join 2 of Ann Lee": a join's uuid is a credential, and says
- * nothing to staff. Other uuids, as of a document, stay.
+ * Returns the sentences with each join's uuid replaced by a name, such as "join 2 of Ann Lee". A join's uuid is a credential, and
+ * means nothing to staff. Other uuids, such as a document's, stay.
  */
 export async function withoutUuids(
   deps: Pick<Deps, 'database'>,

@@ -3,7 +3,7 @@ import type { RefundReason } from '#core/refunds.ts';
 import { callWords } from '#core/staff.ts';
 import type { Society } from '../society/society.ts';
 
-/** What the desk calls each kind of letter. */
+/** The desk's name for each kind of letter. */
 export const letterNames: Record<LetterKind, string> = {
   confirmation: 'Confirmation',
   upgrade: 'Confirmation of the upgrade',
@@ -37,17 +37,17 @@ const refundReasons: Record<RefundReason, string> = {
   dashboard: 'It was refunded outside Induct.',
 };
 
-/** Returns why money goes back, in words. */
+/** Returns a sentence about why money was refunded. */
 export function refundWords({ reason, isDispute }: { reason: RefundReason; isDispute: boolean }): string {
   return isDispute ? 'A lost dispute took it.' : refundReasons[reason];
 }
 
-/** Returns what a member of staff did, in words, by the name of the call: "Refund payment." */
+/** Returns a sentence about an action of a member of staff, made from the name of its call: "Refund payment." */
 export function actionWords({ action, outcome }: { action: string; outcome: string }): string {
   return `${callWords(action)}${outcome === 'done' ? '' : ` (${outcome})`}.`;
 }
 
-/** Returns what a programme is called; its key if the society's file no longer has it. */
+/** Returns the name of a programme; its key if the society's file no longer has it. */
 export function programmeName({ programmes }: Society, key: string): string {
   return programmes[key]?.name ?? key;
 }
