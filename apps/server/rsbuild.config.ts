@@ -16,7 +16,7 @@ export default defineConfig({
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
-    // The first three packages read files beside their own code. The last two groups are large, and are needed only for storage
+    // The first three packages read files next to their own code. The last two groups are large, and are needed only for storage
     // in buckets and for exporting spans.
     externals: [
       '@fastify/swagger-ui',

@@ -39,7 +39,7 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. The database must already be migrated. If a part fails, closes the database
- * and throws. `waits`: the timeouts of `deps.database`. `read`: what reads the society's file.
+ * and throws. `waits`: the timeouts of `deps.database`. `read`: the function that reads the society's file.
  */
 export async function wire(
   config: Config,

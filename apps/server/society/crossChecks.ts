@@ -3,7 +3,7 @@ import { type FontStyle, unprintableIn } from './glyphs.ts';
 import type { SocietyFile } from './schema.ts';
 import { placeholders } from './texts.ts';
 
-/** The placeholders of the papers. Texts on papers name no fees and discounts. */
+/** The placeholders that texts on papers may have. Papers show no fees or discounts. */
 const OF_PAPERS = ['product', 'society', 'email', 'phone'];
 
 /** The placeholders that a text may have, by the text's path in the file. */

@@ -9,7 +9,7 @@ const PACKAGE = '@expo-google-fonts/eb-garamond';
 const STYLES = { regular: '400Regular', italic: '400Regular_Italic', semibold: '600SemiBold' } as const;
 export type FontStyle = keyof typeof STYLES;
 
-// Packages are resolved from this file's folder, or from that of the built server.
+// Packages are resolved from the folder of this file or of the built server.
 const packages = createRequire(join(import.meta.dirname, 'glyphs.ts'));
 
 /** Returns the path of a font of the papers. */
@@ -34,7 +34,7 @@ export function missingIn(font: Font, text: string): string[] {
 function missingOf(font: Font, letter: string): string[] {
   const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
   if (absent.length > 0 || letter.length === 1) return absent;
-  // If an accent has zero offsets, the font has no position for it on this letter, and it would be drawn beside the letter.
+  // If an accent has zero offsets, the font has no position for it on this letter, and it would be drawn next to the letter.
   const [, ...accents] = font.layout(letter).positions;
   return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SocietyFaults } from './readSociety.ts';
 
-/** The least width (pixels) is that of home screens. */
+/** The allowed width and height (pixels). Home screens need the lower limit. */
 const PIXELS = { least: 180, most: 1024 };
-/** Every letter carries the icon. */
+/** The maximum size. It is small because every letter contains the icon. */
 const MOST_BYTES = 100_000;
 const SHAPE = `a square PNG of ${PIXELS.least} to ${PIXELS.most} pixels and at most ${MOST_BYTES / 1000} kB`;
 
 /**
- * Reads the society's icon for tabs, home screens and letters: `icon.png` beside its society file. Throws {@link SocietyFaults} if
- * it is missing, or another kind or size of picture.
+ * Reads the society's icon for tabs, home screens and letters: `icon.png` next to its society file. Throws {@link SocietyFaults}
+ * if it is missing, or has the wrong format or size.
  */
 export function readIcon(societyFile: string): Buffer {
   const file = join(dirname(societyFile), 'icon.png');

@@ -56,7 +56,7 @@ export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });
   const at = (path: readonly PropertyKey[]) => lineCounter.linePos(offsetOf(document.contents, path)).line;
-  // A warning of the YAML parser means that words are lost: in `name: !Honor Scholars` YAML takes the first word for a tag.
+  // A warning of the YAML parser means that words are lost: in `name: !Honor Scholars`, YAML reads the first word as a tag.
   const notYaml = [...document.errors, ...document.warnings];
   if (notYaml.length > 0)
     throw new SocietyFaults(

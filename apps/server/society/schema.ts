@@ -52,7 +52,7 @@ export const programme = z.strictObject({
   minors: z.boolean().default(true),
   /** The guardian consent sentence, the text of a required checkbox on Student Details. If absent, there is no checkbox. */
   guardianConsent: line.optional(),
-  /** The same for somebody who pays by a pay link. If absent, they are asked by `guardianConsent`. */
+  /** The sentence to which a payer by a pay link must agree. If absent, `guardianConsent` is used. */
   payerConsent: line.optional(),
   /** No join begins in a retired programme. Its entry remains for its members, and for the joins that have begun. */
   retired: z.boolean().default(false),
@@ -60,9 +60,9 @@ export const programme = z.strictObject({
     intro: line,
     rules: z.array(line).min(1),
     note: line,
-    /** The rules in a few words, said below the heading of Membership. */
+    /** The rules in a few words, shown below the heading of Membership. */
     inShort: line.max(80, 'must have at most 80 characters: phones show it in one or two lines').optional(),
-    /** Said on Student Details of a GPA below `below`: the other ways to qualify. It blocks nobody. */
+    /** A note on Student Details for a GPA below `below`: the other ways to qualify. The joiner can continue. */
     lowGpa: z
       .strictObject({
         below: z.string().regex(/^[0-4]\.\d$/, 'must be a GPA in quotes, as "3.5"'),
@@ -90,7 +90,7 @@ export const catalogueProduct = z.strictObject({
   programme: line.optional(),
   name: line,
   description: z.string().default(''),
-  /** The product's picture. Browsers block pictures of other sites unless they are loaded by https. */
+  /** The product's picture. Browsers block pictures from other sites unless they are loaded by https. */
   icon: z
     .string()
     .refine(isPicture, "must be SVG text, or an image's data: URL, https address, or path that begins with /")
@@ -103,9 +103,9 @@ export const catalogueProduct = z.strictObject({
   recommended: z.boolean().default(false),
   /** A retired product is offered nowhere. Its entry remains for the pages, letters and certificates of those who have ordered it. */
   retired: z.boolean().default(false),
-  /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
+  /** The goods that are sent by post for a membership or upgrade. Absent for a store item, which is itself sent. */
   ships: line.optional(),
-  /** What this amount of a donation does, said after it: "$10 a study guide". */
+  /** What a donation of this amount pays for, shown after the amount: "$10 a study guide". */
   does: line.max(40, 'must have at most 40 characters').optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: printedLine(60).optional(),
@@ -136,15 +136,15 @@ export const societyFile = z.strictObject({
     /** The time zone in which dates on papers are written. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
-    /** What families can look up elsewhere. What is absent is not shown. */
+    /** Facts about the society that families can look up elsewhere. Absent ones are not shown. */
     legalForm: line.optional(),
     taxStatus: line.optional(),
     founded: z.int().min(1700).max(2100).optional(),
-    /** What card statements show, at most 22 characters (https://docs.stripe.com/get-started/account/statement-descriptors). */
+    /** The name on card statements, at most 22 characters (https://docs.stripe.com/get-started/account/statement-descriptors). */
     statementName: line.max(22, 'must have at most 22 characters, as card statements do').optional(),
-    /** Said with every invitation through a school: that the society is no part of it. */
+    /** A sentence, shown with every invitation through a school, that the society is not part of the school. */
     independence: line.optional(),
-    /** Whether donations are deductible, said beside them and on the receipt. */
+    /** Whether donations are tax-deductible, shown next to them and on the receipt. */
     deductibility: line.optional(),
     colours: z.strictObject({ gold: colour, red: colour }),
   }),
@@ -163,7 +163,10 @@ export const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
-    /** Sentences about who invited the joiner: with {school}, without a school, and for self-nominations. They claim no reason. */
+    /**
+     * Sentences about who invited the joiner: with {school}, without a school, and for self-nominations. They give no reason for
+     * the invitation.
+     */
     studentDetails: z.strictObject({
       invitedThroughSchool: line,
       invited: line,
@@ -172,7 +175,7 @@ export const societyFile = z.strictObject({
       nominatedBy: line.default('Nominated by {nominatedBy}.'),
     }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
-    /** Said beside prices to whoever cannot afford them. */
+    /** Help for joiners who cannot afford the prices, shown next to them. */
     hardship: line.optional(),
     congratulations: z.strictObject({
       lead: line,
@@ -195,18 +198,18 @@ export const societyFile = z.strictObject({
       remindMinors: z.boolean().default(false),
       /** The URL of the members' portal. If absent, the letter about the portal links to the welcome page. */
       portal: webAddress.optional(),
-      /** The society's postal address, at the end of every letter, and on /check. */
+      /** The society's postal address, shown at the end of every letter and on /check. */
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
-  /** How members ask for their money back by a button. */
+  /** The button with which members request a refund. */
   refunds: z
     .strictObject({
-      /** For how many days after the payment; 0: never. */
+      /** How many days after the payment a refund can be requested; 0 for never. */
       askDays: z.int().min(0).max(3_650).default(30),
-      /** Within how many days staff answer. */
+      /** The number of days within which staff answer. */
       answerDays: z.int().min(1).max(60).default(5),
-      /** What may be asked back. Goods that were sent are not given back. */
+      /** The parts of an order that can be refunded on request. Goods that were sent are not refunded. */
       gives: z.array(z.enum(refundParts)).min(1).default(['membership', 'upgrade', 'items']),
     })
     .default({ askDays: 30, answerDays: 5, gives: ['membership', 'upgrade', 'items'] }),
@@ -254,7 +257,7 @@ export const societyFile = z.strictObject({
     discountPercent: z.int().min(1).max(100),
     code: line,
     url: webAddress,
-    /** Where and when goods are sent, and what that costs. Said at each item, in the order, and on the receipt. */
+    /** Where and when goods are sent, and the cost of sending. Shown with each item, in the order and on the receipt. */
     delivery: line.optional(),
   }),
 });

@@ -26,13 +26,13 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   defaultProgramme: string;
   /** The keys of the programmes in which joins may begin. */
   openProgrammes: string[];
-  /** Returns a product, which may be retired, since an order may already have it. */
+  /** Returns a product by its id, even a retired one, since an order may contain it. */
   product(id: number): CatalogueProduct | undefined;
   /** Returns a product that can be ordered. */
   offer(by: { id: number } | { uuid: string }): CatalogueProduct | undefined;
   /**
-   * Returns a product that a link can sell: one that can be ordered, except a membership of a retired programme, since a link
-   * begins a join. The upgrade of such a programme is sold to its members.
+   * Returns a product that a link can sell: a product that can be ordered, except a membership of a retired programme, since such
+   * a link would begin a join. An upgrade of a retired programme can still be sold to its members.
    */
   linkOffer(id: number): CatalogueProduct | undefined;
   /** Returns a programme; the default programme if the file no longer has it. */

@@ -29,8 +29,8 @@ export function fillIn(
 }
 
 /**
- * Returns what a receipt says besides its amounts: what the card statement shows, when goods are sent and, if there is a donation, whether
- * donations are deductible. Nothing of what the society's file does not say.
+ * Returns the notes on a receipt: the name on the card statement, when goods are sent and, if there is a donation, whether
+ * donations are deductible. Leaves out each note for which the society's file has no text.
  */
 export function receiptNotes(society: Society, lines: readonly OrderLine[]): string[] {
   const { statementName, deductibility } = society.society;
@@ -49,18 +49,18 @@ export function dateOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }
 
-/** Returns the day of a time in the society's time zone, as YYYY-MM-DD. */
+/** Returns the date of a time in the society's time zone, as YYYY-MM-DD. */
 export function dayOf({ society: { timeZone } }: Society, at: Date): string {
   // Swedish dates have this form.
   return at.toLocaleDateString('sv-SE', { timeZone });
 }
 
-/** Returns the last day (YYYY-MM-DD in the society's time zone) of what works until `expiresAt`. */
+/** Returns the last day (YYYY-MM-DD in the society's time zone) on which something that expires at `expiresAt` is valid. */
 export function lastDay(society: Society, expiresAt: Date): string {
   return lastDayOf(expiresAt, (time) => dayOf(society, time));
 }
 
-/** Returns the minute of a time in the society's time zone: "10:42", "14:05". */
+/** Returns the hour and minute of a time in the society's time zone: "10:42", "14:05". */
 export function minuteOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit', hourCycle: 'h23', timeZone });
 }

@@ -5,7 +5,7 @@ import { changeOfMind } from '#core/refundRequest.ts';
 import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
 
-/** Returns what every page may know of the society: `site` of the contract. */
+/** Returns the society's data for the pages: `site` of the contract. */
 export function toSite(
   society: Society,
   rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'sendsLetters' | 'apiUrl'>,
