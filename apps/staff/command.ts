@@ -8,43 +8,46 @@ import { print, Stopped, warn, warnAll } from './print.ts';
 import { sentenceOf } from './sentences/failures.ts';
 
 /**
- * What staff may type after a command's name. Arguments and options with a value are of the {@link kinds} by whose names `usage` calls
- * them: `JOIN|all` is the id of a join or the word "all", and `[JOIN]` may be left out.
+ * The arguments and options that staff may type after a command's name. Each value has one of the {@link kinds}, by whose name it
+ * appears in `usage`: `JOIN|all` is the id of a join or the word "all". `[JOIN]` is optional.
  */
 interface Typed {
   /** The words that name the command, then its arguments and options. */
   usage: string;
   summary: string;
-  /** What follows the name, by position. The last one may be `NAME…`: all words that are left. */
+  /** The kinds of the arguments, in order. The last one may be `NAME…`, which stands for all remaining words. */
   args?: readonly string[];
   /** Options without a value. `yes` and `dry-run` exclude each other. */
   flags?: readonly string[];
-  /** Options with a value, and its kind. */
+  /** The names of the options that have a value, each with the value's kind. */
   texts?: Readonly<Record<string, string>>;
 }
 
-/** What a command works with, for the member of staff who typed it. */
+/** The dependencies of a command. The `actor` is the member of staff who typed it. */
 export type StaffDeps = ByStaff<Deps>;
 
 type Args = readonly (string | undefined)[];
 type Options = Record<string, string | boolean | undefined>;
 
 /**
- * A command for staff. It returns or throws: false, if it failed or did only a part; {@link Misuse} for arguments that make no sense
- * together; {@link Failed} and other errors with a sentence for staff.
+ * A command for staff. `run` returns false if the command failed or did only a part. It throws {@link Misuse} for arguments that
+ * do not fit together, and {@link Failed} or another error with a sentence for staff.
  */
 export interface Command extends Typed {
   run(deps: StaffDeps, args: Args, options: Options): Promise<boolean | undefined>;
-  /** Whether it needs only the settings. It gets nothing else, and no connection is opened, so it can run before the migrations. */
+  /**
+   * Whether the command needs only the settings. It then gets no other dependencies, and no connection is opened, so it can run
+   * before the migrations.
+   */
   isAlone?: boolean;
 }
 
-/** The values of arguments or options, by their kinds. */
+/** The types of the values of arguments or options, by their kinds. */
 type Values<Kinds> = {
   [Key in keyof Kinds]: Kinds[Key] extends `[${string}]` ? string | undefined : string;
 };
 
-/** What a command takes, and a function that gets it by its types. */
+/** A command whose function `run` gets its arguments and options with their exact types. */
 interface Described<Deps, A extends readonly string[], F extends string, T extends Record<string, string>>
   extends Typed {
   args?: A;
@@ -70,10 +73,10 @@ export function loneCommand<
   return { ...described, isAlone: true };
 }
 
-/** Thrown if the arguments are wrong. The message says why, if more is to be said than how the command is used. */
+/** Thrown if the arguments are wrong. The message is the reason; it is empty if the usage line is explanation enough. */
 export class Misuse extends Error {}
 
-/** Reads what was typed after a command's name. Throws {@link Misuse}. */
+/** Parses the words that were typed after a command's name. Throws {@link Misuse}. */
 export function readArguments(
   { args: kindsOfArgs = [], flags = [], texts = {} }: Typed,
   typed: readonly string[],
@@ -107,7 +110,7 @@ function parse(typed: readonly string[], flags: readonly string[], texts: readon
   }
 }
 
-/** Returns an argument as its kind reads it. */
+/** Parses an argument according to its kind. */
 function readOne(named: string, text: string | undefined): string | undefined {
   const isOptional = named.startsWith('[');
   if (text === undefined) {
@@ -126,7 +129,10 @@ function readOne(named: string, text: string | undefined): string | undefined {
   throw new Misuse(fault);
 }
 
-/** Runs a command, and prints why it cannot be done. Returns the exit status: 1 if not all was done, 2 for wrong arguments. */
+/**
+ * Runs a command, and prints the reason if it fails. Returns the exit status: 1 if the command failed or did only a part, 2 for
+ * wrong arguments.
+ */
 export async function execute(
   command: Command,
   typed: readonly string[],
@@ -134,7 +140,7 @@ export async function execute(
 ): Promise<0 | 1 | 2> {
   try {
     const { args, options } = readArguments(command, typed);
-    // A command that is not alone gets all of them.
+    // A command without `isAlone` gets all dependencies.
     const isDone = await command.run(deps as StaffDeps, args, options);
     return isDone === false ? 1 : 0;
   } catch (error) {
@@ -150,7 +156,7 @@ export async function execute(
   }
 }
 
-/** Prints why an argument is wrong, if there is a reason, then how to use the command. Returns the exit status. */
+/** Prints the reason why an argument is wrong, if there is one, and then the command's usage. Returns the exit status. */
 function misused(command: Typed, fault: string): 2 {
   if (fault !== '') warn(fault);
   console.error(describeCommand(command, USAGE));
@@ -172,7 +178,7 @@ export const noJoin = (uuid: string): string => `There is no join ${uuid}.`;
 const WIDTH = 80;
 export const USAGE = 'Usage: npm run operator -- ';
 
-/** Returns how a command is used and what it does, in lines of at most {@link WIDTH} characters. */
+/** Returns a command's usage and summary, in lines of at most {@link WIDTH} characters. */
 export function describeCommand({ usage, summary }: Pick<Typed, 'usage' | 'summary'>, before = ''): string {
   // An option stays on a line with its value.
   const [first, ...others] = wrap(`${before}${usage}`.split(/ (?![^[]*\])/), WIDTH - 6);
@@ -213,7 +219,10 @@ function wordsOf({ usage }: Pick<Typed, 'usage'>): string[] {
   return first < 0 ? words : words.slice(0, first);
 }
 
-/** Returns the commands that the words `args` may be a slip for: those whose name is at most two letters away, the nearest first. */
+/**
+ * Returns the commands that the words `args` may be a misspelling of: their name differs by at most two letters. The most similar
+ * comes first.
+ */
 export function similarTo<Named extends Pick<Typed, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
@@ -228,7 +237,7 @@ export function similarTo<Named extends Pick<Typed, 'usage'>>(
     .map(({ command }) => command);
 }
 
-/** Returns how many letters must be added, removed or replaced to make `b` of `a` (the Levenshtein distance). */
+/** Returns how many letters must be added, removed or replaced to turn `a` into `b` (the Levenshtein distance). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

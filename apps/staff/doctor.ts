@@ -30,7 +30,7 @@ export async function diagnose(
   return { report: written(findings, standIns), status };
 }
 
-/** Returns the report: which providers are stand-ins, a line for each finding, and how many things are missing. */
+/** Returns the report: which providers are stand-ins, a line for each finding, and the number of things that are missing. */
 function written(findings: readonly Finding[], standIns: StandIns): string {
   const width = Math.max(...findings.map(({ standing }) => standing.length));
   const count = (standing: Finding['standing']) =>

@@ -208,7 +208,7 @@ function tell(deps: Deps, invitation: ListedInvitation): void {
   );
 }
 
-/** Throws {@link Failed} if a code is not known, or if HubSpot would have to be asked and does not answer. */
+/** Throws {@link Failed} if a code is not known, or if HubSpot is needed to look it up and does not answer. */
 async function requireKnown(deps: Deps, code: string): Promise<void> {
   const found = await findCode(deps, code);
   if (found === 'unavailable')

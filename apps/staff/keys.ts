@@ -4,7 +4,7 @@ import { Failed } from '../server/platform/failed.ts';
 import { loneCommand } from './command.ts';
 import { printAll } from './print.ts';
 
-/** Returns the current secret and a new one. Throws {@link Failed} while an exchange is under way. */
+/** Returns the current secret and a new one. Throws {@link Failed} if the secret is already being rotated. */
 function exchange(secrets: readonly string[], underWay: string): { current: string; next: string } {
   const [current, ...others] = secrets;
   if (others.length > 0) throw new Failed(underWay);

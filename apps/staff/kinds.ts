@@ -12,7 +12,7 @@ import { day } from './print.ts';
 
 /** A kind of argument or option. */
 export interface Kind {
-  /** Returns the value in the form in which commands work with it; null if it is not of this kind. */
+  /** Returns the value in the form that commands need; null if the text is not of this kind. */
   read(text: string): string | null;
   /** Returns a sentence about a text that is not of this kind. */
   fault?(text: string): string;
@@ -21,7 +21,7 @@ export interface Kind {
 const matching = (pattern: RegExp): Kind => ({ read: (text) => (pattern.test(text) ? text : null) });
 const clean = (text: string) => cleanText(text) || null;
 
-/** The id of something that another command prints. */
+/** Returns the kind of an id that another command prints. */
 const idOf = (what: string, printedBy: string): Kind => ({
   read: (text) => (isUuid(text.toLowerCase()) ? text.toLowerCase() : null),
   fault: (text) => `"${text}" is not the id of a ${what}, as npm run operator -- ${printedBy} prints it.`,
@@ -29,7 +29,7 @@ const idOf = (what: string, printedBy: string): Kind => ({
 
 const contact: Kind = { read: (text) => (contactIdFault(text) === null ? text : null) };
 
-/** The kinds by their names in `usage`. A capital name that is not here, such as FILE, stands for any text. */
+/** The kinds by their names in `usage`. A name in capitals that is not listed here, such as FILE, accepts any text. */
 export const kinds: Readonly<Record<string, Kind>> = {
   JOIN: idOf('join', 'find NAME'),
   LETTER: idOf('letter', 'letters list --all'),

@@ -70,7 +70,7 @@ export const linkCommands = [
 interface Signing {
   lookUp(contactIds: readonly string[]): Promise<Recipient[]>;
   mint(contactId: string): string;
-  /** What each link does, and until when. */
+  /** The effect of each link, and until when it works. */
   does: string;
 }
 
@@ -88,7 +88,7 @@ async function signOne(
   return true;
 }
 
-/** Tells on standard error for whom a link is and what it does, or why none is signed. Returns whether one is. */
+/** Prints to standard error for whom a link is and what it does, or why no link is signed. Returns whether a link is signed. */
 function tell({ who, refusal, isLookedUp }: Recipient, does: string, before = ''): boolean {
   const what = refusal === null ? does : `no link is signed, since the contact ${refusal}`;
   warn(`${before}${who}: ${what}.`);
@@ -96,7 +96,7 @@ function tell({ who, refusal, isLookedUp }: Recipient, does: string, before = ''
   return refusal === null;
 }
 
-/** Writes a new file. Returns null or, if it exists or cannot be written, a sentence. */
+/** Writes a new file. Returns null if it was written; otherwise a sentence, for example if the file exists. */
 async function writeNew(path: string, bytes: Buffer): Promise<string | null> {
   try {
     const file = await open(path, 'wx');

@@ -32,7 +32,8 @@ async function main(args: string[]): Promise<number> {
   const named = commandNamed(commands, args);
   const swallowed = swallowedOptions(commands, npmSettings());
   if (swallowed.length > 0) {
-    // npm reads an unknown short option as several letters, so only an option of this command is certain to be what was typed.
+    // npm reads an unknown short option as several single letters. Therefore only an option of this command is certain to be the
+    // one that was typed.
     const own = swallowedOptions(named ? [named.command] : [], npmSettings());
     warn(
       `npm has taken ${own.join(' and ') || 'an option'} for itself, so nothing was done. Put -- before the command: npm run operator -- ${args[0] ?? 'COMMAND'} …`,
@@ -84,8 +85,8 @@ function unknownCommand(args: readonly string[]): number {
 }
 
 /**
- * Output that cannot be written does not stop a command, because the command may have begun to change something. Instead, the
- * process exits with status 1 and prints the error. A pipe that its reader has closed (`| head`) is not printed as an error.
+ * If output cannot be written, the command continues, because it may have begun to change something. Afterwards the process
+ * prints the error and exits with status 1. A pipe that its reader has closed (`| head`) is not an error.
  */
 let outputFault: NodeJS.ErrnoException | null = null;
 for (const stream of [process.stdout, process.stderr])

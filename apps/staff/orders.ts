@@ -79,10 +79,10 @@ export const orderCommands = [
   }),
 ];
 
-/** Returns the numbers in `1,2`; null if they are not given. */
+/** Returns the numbers in a text such as `1,2`; null if there is no text. */
 const numbersIn = (products: string | undefined) => products?.split(',').map(Number) ?? null;
 
-/** Prints which goods are `done` (a participle) and how the others are. Returns whether there are any. */
+/** Prints the goods that are `done` (a participle), and the state of the other goods. Returns whether any goods are `done`. */
 function tellShipped(done: string, { goods, others }: Shipped): boolean {
   for (const { name } of goods) print(`${name} is ${done}.`);
   for (const { name, state } of others) print(`${name}: ${goodsWords(state, day)}.`);

@@ -124,7 +124,7 @@ export const personCommands = [
   }),
 ];
 
-/** Returns the person of a join or a contact. Throws {@link Failed} if there is nobody. */
+/** Returns the number of the person of a join or a contact. Throws {@link Failed} if there is no such person. */
 async function idOf(database: Database, named: string): Promise<number> {
   const id = await personNamed(database, named);
   if (id === null) throw new Failed(nobody(named));

@@ -45,7 +45,7 @@ export const day = (date: Date): string => date.toISOString().slice(0, 10);
 /** Returns a time to the minute, in UTC: 2026-11-30T12:00Z. */
 export const minute = (date: Date): string => `${date.toISOString().slice(0, 16)}Z`;
 
-/** Ends a command early, because nothing more is to be done. */
+/** Ends a command early: there is nothing more to do. */
 export class Stopped extends Error {
   readonly isDone: boolean;
   constructor(isDone: boolean, message = '') {
@@ -55,8 +55,8 @@ export class Stopped extends Error {
 }
 
 /**
- * Asks before something that cannot be taken back, unless `yes` is given. Throws {@link Stopped} if it is not to be done: `done` is
- * the participle, as in "Nothing was refunded". A trial ends here, unasked.
+ * Asks for confirmation before something that cannot be undone, unless `yes` is given. Throws {@link Stopped} if the answer is
+ * no; `done` is the participle for its message, "Nothing was refunded". In a trial throws it at once, without asking.
  */
 export async function agree(
   question: string,

@@ -119,7 +119,7 @@ export const privacyCommands = [
   }),
 ];
 
-/** Makes the erasures of a journal again. Returns false if an entry was invalid or could not be applied. */
+/** Repeats the erasures of a journal. Returns false if an entry was invalid or could not be applied. */
 async function eraseAgain(deps: StaffDeps, path: string): Promise<boolean> {
   const applied = await applyJournal(deps, path);
   if (applied === null) throw new Failed(`There is no journal at ${path}.`);
@@ -129,7 +129,7 @@ async function eraseAgain(deps: StaffDeps, path: string): Promise<boolean> {
   return refused.length + faults.length === 0;
 }
 
-/** Prints that nothing is to be erased here. Returns whether it was erased before. */
+/** Prints that this database has nothing to erase. Returns whether the person was erased before. */
 function tellNothing({ person: { erasedAt, atHubspot } }: ErasurePlan): boolean {
   print(
     erasedAt

@@ -122,7 +122,7 @@ export const refundCommands = [
   }),
 ];
 
-/** Returns a join's request that waits for an answer. Throws {@link Failed} if there is none. */
+/** Returns a join's refund request that waits for an answer. Throws {@link Failed} if there is none. */
 async function openRequest(deps: Deps, uuid: string): Promise<RefundRequest> {
   await requireThere(deps, 'join', uuid);
   const request = await readRequest(deps.database, uuid);
@@ -157,12 +157,12 @@ async function refundJoin(deps: Deps, uuid: string, wish: RefundWish, asking: As
   return tellPlan(await refundPaid(deps, uuid, wish, { seen }), false);
 }
 
-/** Says of each erased join that is meant that HubSpot cannot be told of it any more. */
+/** For each erased join that the command is about, prints that HubSpot cannot be updated for it any more. */
 async function tellErased({ database }: Deps, subject: string): Promise<void> {
   printAll((await erasedJoins(database, subject)).map((uuid) => notToldOfErased(joinName(uuid))));
 }
 
-/** Prints what a refund made outside Induct may have been for, with the commands that say so. */
+/** Prints what a refund made outside Induct may have been for, each with the command that records it. */
 function tellAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>): void {
   print(`${elsewhereSentence(assignable)} It may have been for:`);
   for (const { names, lines } of choicesOf(assignable))

@@ -15,7 +15,7 @@ export const setupCommands = [
   }),
 ];
 
-/** Prints the steps, and takes them if the person agrees. Returns whether nothing is left to do. */
+/** Prints the steps, and performs them if the person agrees. Returns whether nothing is left to do. */
 export async function setUp(
   config: Config,
   options: { yes: boolean; 'dry-run': boolean },

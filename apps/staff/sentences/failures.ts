@@ -5,7 +5,7 @@ import { Refusal } from '../../server/platform/http/refusal.ts';
 import { NotCsv } from '../../server/platform/readCsv.ts';
 import { commandOf } from './remedies.ts';
 
-/** What a command does that would help, as the beginning of a sentence that ends with it. */
+/** The words before a remedy's command in a sentence: they tell what the command is for. */
 const leads: Partial<Record<Remedy['do'], string>> = {
   'give back': 'Give the join back',
   'refund payment': 'To give it back',
@@ -19,19 +19,19 @@ const leads: Partial<Record<Remedy['do'], string>> = {
   'set document key': 'To begin',
 };
 
-/** Returns the end of a sentence about something with remedies: their commands. Empty without any. */
+/** Returns the end of a sentence about a problem: the commands of its remedies. Empty if there are none. */
 export function remedySentence(...remedies: readonly (Remedy | null)[]): string {
   return remedies
     .flatMap((remedy) => (remedy === null ? [] : [` ${leads[remedy.do] ?? 'See'}: ${commandOf(remedy)}`]))
     .join('.');
 }
 
-/** Returns what staff read of a use case that cannot do what they asked: why, and the command that helps. */
+/** Returns the sentence that staff read if a use case cannot do what they asked: the reason, and the command that helps. */
 export function failureSentence({ message, remedy }: Pick<Failed, 'message' | 'remedy'>): string {
   return `${message}${remedySentence(remedy)}`;
 }
 
-/** Returns what staff read of an error that stopped a command; null for one that nobody expects. */
+/** Returns the sentence that staff read about an error that stopped a command; null for an unexpected error. */
 export function sentenceOf(error: unknown): string | null {
   if (error instanceof Failed) return failureSentence(error);
   if (error instanceof OtherAccount) return `HubSpot: ${failureSentence(error)}`;

@@ -6,7 +6,7 @@ import { commandOf, operator } from './remedies.ts';
 /** How the command line names a join. */
 export const joinName = (uuid: string) => `join ${uuid}`;
 
-/** Returns what staff read of a notice at the command line: what is so, and the command that helps. */
+/** Returns the sentence of a notice for the command line: what has happened, and the command that helps. */
 export function noticeSentence(notice: Notice): string {
   return `${whatIsSo(notice, joinName)}${helpOf(notice)}`;
 }

@@ -8,8 +8,8 @@ export function operator(...words: readonly string[]): string {
 }
 
 /**
- * Returns the command that assigns a refund to these lines of its order; `none`: to nothing that was bought. Without them, the
- * command that lists what the refund can be assigned to.
+ * Returns the command that assigns a refund to these lines of its order; with `none`, to nothing that was bought. If `assigned`
+ * is empty, returns the command that lists the possible lines.
  */
 export function assignCommand(
   refund: string,
@@ -27,7 +27,7 @@ export function assignCommand(
   );
 }
 
-/** The commands of remedies that are about nothing in particular, or the text that says how it is done. */
+/** The commands of remedies that have no parameters; for one without a command, a text that says how to do it. */
 const commands = {
   "refund in Stripe's dashboard": "in Stripe's dashboard, since no command gives back that alone",
   'settle missing': operator('settle --missing'),
@@ -41,7 +41,7 @@ const commands = {
   'look at what HubSpot refuses': operator('contacts failed'),
 } satisfies Partial<Record<Remedy['do'], string>>;
 
-/** Returns the command of a remedy, or a text that says how it is done. */
+/** Returns the command of a remedy; if there is none, a text that says how to do it. */
 export function commandOf(remedy: Remedy): string {
   switch (remedy.do) {
     case 'give back': {
