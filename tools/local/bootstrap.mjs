@@ -95,15 +95,15 @@ function run(node) {
   const npm = findNpm();
   if (npm !== undefined) setInterval(() => isRunning(npm) || program.kill('SIGTERM'), 250).unref();
   program.on('exit', (code, signal) => {
-    // Linux's loader says which library is missing. Slim systems lack one that Node needs.
+    // Linux's loader prints which library is missing. Slim systems lack one that Node needs.
     if (code === 127) console.error('Node.js did not start. On Debian: apt-get install libatomic1.');
     process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1));
   });
 }
 
 /**
- * Returns the process id of the npm that runs this program; undefined without npm. A killed npm can tell nobody, and on Linux the
- * shell between npm and this program goes on waiting.
+ * Returns the process id of the npm that runs this program; undefined without npm. A killed npm cannot notify this program, and
+ * on Linux the shell between them continues to wait.
  */
 function findNpm() {
   const { ppid, platform, env } = process;

@@ -51,7 +51,10 @@ const server: Build = {
 };
 /** The built server's program, which `npm start` runs. */
 export const builtServer = join(root, server.folder, 'start.mjs');
-/** Node would give short-lived objects up to 192 MB of memory before it looks which of them are still used. Dockerfile has the same flag. */
+/**
+ * Limits the memory for short-lived objects. By default Node lets them use up to 192 MB before it collects the unused ones.
+ * Dockerfile has the same flag.
+ */
 export const serverFlags = ['--max-semi-space-size=16'];
 
 export interface BuildOptions {
@@ -70,7 +73,7 @@ export async function buildAll(options: BuildOptions = {}): Promise<string[]> {
 }
 
 /**
- * Builds an app if its sources have changed. The new build is made beside the old one and then replaces it, so that a killed or
+ * Builds an app if its sources have changed. The new build is made next to the old one and then replaces it, so that a killed or
  * failed build is never served. Resolves with whether it built; rejects with the bundler's output.
  */
 async function build(app: Build, { building, signal }: BuildOptions): Promise<boolean> {
@@ -127,7 +130,7 @@ function bundle({ name, folder }: Build, into: string, signal?: AbortSignal): Pr
 }
 
 /**
- * Writes a Brotli and a gzip copy beside each file, compressed as far as possible. The server sends the copy that the browser
+ * Writes a Brotli and a gzip copy next to each file, compressed as far as possible. The server sends the copy that the browser
  * accepts.
  */
 function compress(folder: string): void {
@@ -165,7 +168,7 @@ function madeOf(folder: string): string | undefined {
   }
 }
 
-/** Removes what killed builds left. */
+/** Removes the files that killed builds have left. */
 function clearLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const maker = /^dist\.new-(\d+)-/.exec(name)?.[1];

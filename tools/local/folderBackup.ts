@@ -13,18 +13,18 @@ import { choosePostgresAccount } from './postgresAccount.ts';
 import { findBinaries, major, makeCluster } from './postgresCluster.ts';
 
 /**
- * A backup of the database of `npm start`, or a restore, by the files of its folder: there are no client tools that fit it.
- * PostgreSQL's own files can be copied only while it is stopped.
+ * A backup or restore of the database of `npm start` that copies the files of the database's folder. Used if no client tools of
+ * the right version are installed. PostgreSQL's files can be copied only while it is stopped.
  */
 export interface FolderBackup {
   kind: 'backup' | 'restore';
-  /** Why the database must be stopped: a sentence. */
+  /** A sentence about why the database must be stopped. */
   because: string;
   folder: string;
   isAgreed: boolean;
 }
 
-/** Returns what the arguments ask for, if it goes by the files of the folder; null for any other command. */
+/** Returns the backup or restore that the arguments ask for, if it must copy the folder's files; null for any other command. */
 export async function folderBackupIn([kind, ...rest]: readonly string[]): Promise<FolderBackup | null> {
   if (kind !== 'backup' && kind !== 'restore') return null;
   const typed = readTyped(kind, rest);
@@ -43,7 +43,7 @@ export async function folderBackupIn([kind, ...rest]: readonly string[]): Promis
   }
 }
 
-/** Returns what was typed after `backup` or `restore`; null if the command refuses it. */
+/** Parses the words that were typed after `backup` or `restore`; null if the command would refuse them. */
 function readTyped(kind: string, rest: readonly string[]): { folder: string; isAgreed: boolean } | null {
   try {
     const { command } = commandNamed(backupCommands, [kind])!;
@@ -55,7 +55,7 @@ function readTyped(kind: string, rest: readonly string[]): { folder: string; isA
   }
 }
 
-/** Stops the database that was started for a backup, and copies its folder. Returns whether all was saved. */
+/** Stops the database that was started for a backup, and copies its folder. Returns whether everything was saved. */
 export async function backUpFolder(
   { folder, because }: FolderBackup,
   env: NodeJS.ProcessEnv,
@@ -78,7 +78,10 @@ export async function backUpFolder(
   });
 }
 
-/** Restores a copied folder into a data folder without a database. Returns whether it did. The database is started afterwards. */
+/**
+ * Restores a copied folder into a data folder without a database. Returns whether that was done. The caller then starts the
+ * database.
+ */
 export async function restoreFolder(
   { folder, isAgreed }: FolderBackup,
   env: NodeJS.ProcessEnv,
@@ -100,7 +103,7 @@ export async function restoreFolder(
   });
 }
 
-/** Migrates a restored database that runs, and compares it with Stripe. Returns whether that was done. */
+/** Migrates a restored database that is running, and compares it with Stripe. Returns whether that was done. */
 export function afterRestore(env: NodeJS.ProcessEnv): Promise<boolean> {
   return afterwards(readConfig(env));
 }

@@ -1,12 +1,12 @@
 import { claimPort, tryPort } from './ports.ts';
 
-/** The desk's port, unless DESK_PORT is set or another program has it. */
+/** The first port to try for the desk, unless DESK_PORT is set. */
 const FIRST = 3_100;
 const LAST = 65_535;
 
 /**
- * Returns an address for the desk: at the port that was `given` by DESK_PORT or, without it, at that of the last start, `before`. If
- * that is taken, at the next free port. It is on localhost, since browsers make no passkeys for 127.0.0.1.
+ * Returns a URL for the desk, on the port `given` by DESK_PORT; without it, on the port of the last start (`before`). If that
+ * port is taken, uses the next free one. The host is localhost, because browsers create no passkeys for 127.0.0.1.
  */
 export async function freeDesk(
   given: number | null,

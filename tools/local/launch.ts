@@ -52,7 +52,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
   const { signal } = abort;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
   whenOrphaned(() => abort.abort('asked'));
-  // If the terminal is gone, printing fails. This must not keep the rest of what was started from being stopped.
+  // If the terminal is closed, printing fails. Everything that was started must be stopped nevertheless.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
 
@@ -88,8 +88,8 @@ async function bringUp(
   const { config } = plan;
   const { dataDir, host } = config;
   const port = config.port || ((await freePort(0)) as number);
-  // The stand-ins and the database start before the server, and choose free ports. The claim keeps them from choosing the
-  // server's.
+  // The stand-ins and the database start before the server, and choose free ports. The claim prevents them from choosing the
+  // server's port.
   await claimPort(port);
   const url = `http://${reachable(host)}:${port}`;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  */
 export interface LocalFile {
   server: { url: string };
-  /** The staff's desk, and a link that signs one browser in as an owner, once. */
+  /** The staff's desk, and a link that works once and signs a browser in as an owner. */
   desk?: { url: string; link: string };
   stripe?: { url: string; secretKey: string };
   hubspot?: { url: string; accessToken: string };
@@ -22,7 +22,7 @@ export function writeLocalFile(dataDir: string, content: LocalFile): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Returns what the present `npm start`, or else the last one, wrote into the file; undefined when there is no file. */
+/** Returns the file's content, written by the running `npm start` or else by the last one; undefined if there is no file. */
 export function readLocalFile(dataDir: string): LocalFile | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as LocalFile;

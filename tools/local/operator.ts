@@ -19,7 +19,7 @@ import { explain, planFrom } from './settings.ts';
 
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/staff/operator.ts');
-/** Whether the command prints help or a refusal alone, for which nothing needs to be started. */
+/** Whether the command only prints help or a refusal, so that nothing needs to be started. */
 const isAnsweredAlone =
   args.length === 0 ||
   args[0] === 'help' ||
@@ -37,7 +37,7 @@ try {
 for (const stop of stops.reverse()) await stop();
 process.exit(code);
 
-/** Runs the command with what it needs, which is started if it does not run. */
+/** Runs the command with the database and emulators that it needs. Starts those that are not running. */
 async function runInSurroundings(): Promise<number> {
   const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey } = planFrom(
     settingsOf(args[0]),

@@ -3,8 +3,8 @@ import { npmSettings } from '../../apps/server/platform/config/config.ts';
 import { swallowedOptions } from '../../apps/staff/swallowedOptions.ts';
 
 /**
- * Reads the options and arguments of a program that is started as `command`, such as "npm test --". Throws a sentence for an option that
- * npm took for itself, since it was typed without `--` before it, and for wrong ones.
+ * Reads the options and arguments of a program that is started as `command`, such as "npm test --". Throws a sentence for wrong
+ * options, and for an option that npm took for itself because `--` was missing before it.
  */
 export function parseTyped<Config extends ParseArgsConfig>(
   command: string,

@@ -33,8 +33,9 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
 }
 
 /**
- * Claims a port up to the range from which `freePort` draws, and resolves with false if the port is claimed already. The claim is a
- * UDP port of this machine. The system gives it to one process only, and frees it when that process ends, however it ends.
+ * Claims a port, and resolves with whether that succeeded: false if the port is already claimed. A port above the range of
+ * `freePort` needs no claim. The claim is a UDP port of this machine. The system gives it to one process only, and frees it when
+ * that process ends, however it ends.
  */
 export async function claimPort(port: number): Promise<boolean> {
   if (port >= LAST) return true;

@@ -79,7 +79,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       const host = ['0.0.0.0', '*', '::'].includes(options.host ?? '') ? '127.0.0.1' : options.host;
       return running(child, `postgres://${user}:${connection.password}@${host ?? '127.0.0.1'}:${port}`);
     }
-    // Tries again if the remains of a killed server still hold the shared memory.
+    // Retries if the remains of a killed server still hold the shared memory.
     const words = lastWords(cluster);
     const isTaken = /Address already in use|could not create any TCP/i.test(words);
     if (Date.now() > deadline || !(isTaken || /lock file|shared memory/i.test(words))) {

@@ -28,7 +28,7 @@ export interface PostgresAccount {
     program: 'initdb' | 'postgres',
     args: readonly string[],
   ): { file: string; args: string[]; options: SpawnOptions };
-  /** Makes the account that runs PostgreSQL the owner of a file or folder that we wrote. */
+  /** Makes the account that runs PostgreSQL the owner of a file or folder. */
   give(path: string): void;
   /**
    * Returns the path at which to make a new data folder. This is `wanted` if the account can reach it. Otherwise this makes

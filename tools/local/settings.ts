@@ -1,8 +1,8 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
 /**
- * The settings, and which of the following this command must start: the database, and the stand-ins for Stripe, HubSpot and the
- * mail server.
+ * The settings, and which of these the command must start: the database, and the stand-ins for Stripe, HubSpot and the mail
+ * server.
  */
 export interface Plan {
   config: Config;

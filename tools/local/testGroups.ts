@@ -24,12 +24,18 @@ export function groupsOf(files: readonly string[]): string[][] {
   return [...alone.map((file) => [file]), ...byPart.flatMap(pieces)];
 }
 
-/** Returns the part of the project: tests of pages replace what a browser has, which tests of other parts use. */
+/**
+ * Returns the part of the project to which a file belongs. Tests of different parts must not share a process, because tests of
+ * pages replace browser functions that other tests use.
+ */
 function partOf(file: string): string {
   return file.split('/', file.startsWith('apps/') ? 2 : 1).join('/');
 }
 
-/** Deals files out like cards: neighbours, which often take long for the same reason, are spread over all groups. */
+/**
+ * Distributes files over the groups in turn, so that neighbouring files, which often take long for the same reason, are in
+ * different groups.
+ */
 function pieces(files: readonly string[]): string[][] {
   const count = Math.ceil(files.length / MOST_TOGETHER);
   return Array.from({ length: count }, (_, group) => files.filter((_, index) => index % count === group));

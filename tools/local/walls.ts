@@ -2,9 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /**
- * Which other rooms (folders of apps/server) each room may import, values or types. A new import between rooms must be added here, and the imports must
- * not form a cycle. Tests and the files at the top (main.ts, app.ts, wire.ts, …), which put the rooms together, are exempt. No room
- * imports a file at the top, and no file of apps/server imports apps/staff, the command line, which stands on all rooms.
+ * Which other rooms (folders of apps/server) each room may import, values or types. A new import between rooms must be added
+ * here, and the imports must not form a cycle. Tests and the files at the top (main.ts, app.ts, wire.ts, …), which put the rooms
+ * together, are exempt. No room imports a file at the top, and no file of apps/server imports apps/staff, the command line, which
+ * builds on all rooms.
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   books: ['crm', 'letters', 'paying', 'platform', 'providers', 'session'],
