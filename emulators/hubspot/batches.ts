@@ -21,8 +21,8 @@ interface Failure {
 }
 
 /**
- * What a batch needs in order to write: the time (ms since 1970), and `attempt`, which runs the write of one input and undoes
- * this write if it fails.
+ * The context of a batch: the current time (ms since 1970), and `attempt`, which runs the write of one input and undoes it if it
+ * fails.
  */
 interface Run {
   now: number;

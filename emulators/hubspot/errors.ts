@@ -76,7 +76,7 @@ export function conflict(existing: string): CrmError {
   return new CrmError(409, 'CONFLICT', `Contact already exists. Existing ID: ${existing}`);
 }
 
-/** Returns the error with which the emulator answers what it does not support. It never guesses an answer. */
+/** Returns the emulator's error for features that it does not support. It never guesses an answer. */
 export function notEmulated(what: string): CrmError {
   return new CrmError(501, 'NOT_EMULATED', `The emulator does not stand in for ${what}.`);
 }

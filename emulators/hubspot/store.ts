@@ -205,7 +205,10 @@ export class Store {
     return note;
   }
 
-  /** Erases contacts with all their versions, so that search cannot find them either, and the notes about no other contact. */
+  /**
+   * Erases contacts and all their versions, so that search cannot find them either. Also erases the notes that belong to no other
+   * contact.
+   */
   erase(ids: readonly string[]): void {
     for (const id of ids)
       for (const table of ['contact', 'version', 'additional_email'])

@@ -12,11 +12,11 @@ const CONTACTS = `/crm/objects/${VERSION}/contacts`;
 
 interface Answered {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered; the tests say what it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: any answer of the server; each test asserts its form.
   body: any;
 }
 
-/** The HubSpot against which a behaviour test runs: an emulator that is started for the test, or a real test account. */
+/** The HubSpot account against which a behaviour test runs: an emulator that is started for the test, or a real test account. */
 export interface Subject {
   accessToken: string;
   /** Makes a call with the account's token, or with `token`. VERSION in the path stands for the dated version of the API. */

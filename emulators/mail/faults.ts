@@ -17,7 +17,10 @@ export interface MailFault {
   at: Stage;
   /** The SMTP status, three digits. */
   status?: number;
-  /** The text after the status. `{to}` in it stands for the recipient, whom many servers name. Of providers: refusals.ts. */
+  /**
+   * The text after the status. `{to}` in it stands for the recipient, whose address many servers repeat. refusals.ts has the
+   * texts of real providers.
+   */
   message?: string;
   ms?: number;
   /** Limits the fault to letters to this address; only for `rcpt` and `data`. */

@@ -1,8 +1,8 @@
 import type { Stage } from './faults.ts';
 
 /**
- * A refusal with 5xx as a provider words it. `{to}` in its message stands for the recipient. `concerns` says whom the provider
- * refuses: the `account` with all its letters, or only this `recipient`.
+ * A refusal with 5xx in the words of a provider. `{to}` in its message stands for the recipient. `concerns` is what the provider
+ * refuses: all letters of the `account`, or only letters to this `recipient`.
  */
 export interface Refused {
   at: Stage;
@@ -11,7 +11,9 @@ export interface Refused {
   concerns: 'account' | 'recipient';
 }
 
-/** Refusals that follow the recipient or the letter, by provider, as they document them or as others report them. */
+/**
+ * Refusals that come after the recipient or after the letter, by provider, as providers document them or as users report them.
+ */
 export const refusals: Readonly<Record<string, Refused>> = {
   googleUserLimit: {
     at: 'data',

@@ -20,8 +20,8 @@ export function headerOf(message: Buffer): { name: string; value: string }[] {
 }
 
 /**
- * Returns what is wrong with a message as received over SMTP; null if nothing is. Other mail servers could refuse or change a
- * message in which something is wrong.
+ * Returns a sentence about what is wrong with a message as received over SMTP; null if nothing is. Other mail servers could
+ * refuse or change a message with such a fault.
  */
 export function faultOf(message: Buffer, envelope: { from: string; to: readonly string[] }): string | null {
   const text = message.toString('latin1');

@@ -50,8 +50,9 @@ export class Bucket {
   versioning: 'Enabled' | 'Suspended' | null = null;
   noncurrentDays: number | null = null;
   /**
-   * Which checksums the service takes: `all` as Amazon S3 does; `parts` but not the completion of an upload whose parts have them,
-   * as Google Cloud Storage; `none`, and refuses every request with such a header, as Backblaze B2.
+   * The checksums that the service accepts. `all`: every checksum, as Amazon S3 does. `parts`: refuses to complete an upload
+   * whose parts have checksums, as Google Cloud Storage does. `none`: refuses every request with a checksum header, as Backblaze
+   * B2 does.
    */
   checksums: 'all' | 'parts' | 'none' = 'all';
   readonly #folder: string;

@@ -9,7 +9,7 @@ export class S3Error extends Error {
   }
 }
 
-/** Returns the error with which the emulator answers what it does not support. It never guesses an answer. */
+/** Returns the emulator's error for features that it does not support. It never guesses an answer. */
 export function notEmulated(what: string): S3Error {
   return new S3Error(501, 'NotImplemented', `The emulator does not stand in for ${what}.`);
 }

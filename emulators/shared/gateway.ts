@@ -20,14 +20,14 @@ interface Gateway {
   faultBody: (status: number) => object;
 }
 
-/** What a provider remembers of a request that its client may repeat, for example under the same idempotency key. */
+/** What a provider has stored about a request that its client may repeat, for example under the same idempotency key. */
 export interface Remembered {
   /**
    * Whether the provider has already answered this request. If so, it repeats that answer without doing the work again. The
    * request can then have a fault of the network (`cut`, `hang`, `slow`, …), but none that changes the status.
    */
   isAnswered: () => boolean;
-  /** Stores a failure as the answer that repetitions of the request get. */
+  /** Stores a failure as the answer to repetitions of the request. */
   keep: (failure: Answer) => void;
 }
 

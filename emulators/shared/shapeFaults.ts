@@ -5,7 +5,7 @@ const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
  * Returns a function that lists where a value violates a JSON Schema (draft 7): at most five faults, none if the value conforms.
- * The schema is interpreted and not compiled: to compile one of Stripe's schemas takes longer than to run a test file that checks
+ * The schema is interpreted and not compiled: compiling one of Stripe's schemas takes longer than running a test file that checks
  * a few answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {

@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 export type Database = DatabaseSync;
 
-/** Prepares each statement once. */
+/** A database that prepares each statement only once. */
 class State extends DatabaseSync {
   readonly #prepared = new Map<string, StatementSync>();
 
@@ -47,8 +47,8 @@ export function transaction<T>(database: Database, work: () => T): T {
 }
 
 /**
- * Runs `work` in a savepoint of the current transaction. If `work` throws, what it wrote is rolled back, unless `keeps` returns
- * true for the error. The error is thrown on.
+ * Runs `work` in a savepoint of the current transaction. If `work` throws, its writes are rolled back, unless `keeps` returns
+ * true for the error. The error is rethrown.
  */
 export function attempt<T>(database: Database, work: () => T, keeps: (error: unknown) => boolean): T {
   database.exec('savepoint attempt');

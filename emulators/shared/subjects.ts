@@ -69,7 +69,7 @@ export function uniqueWord(): string {
 const PATIENCE = 120_000;
 const EVERY = 2_000;
 
-/** Polls until something is found or PATIENCE has passed. Polls an emulator only once, since it returns its writes at once. */
+/** Polls until something is found, at most for PATIENCE. Polls an emulator only once, since it returns its writes at once. */
 export async function eventually<T>(isReal: boolean, look: () => Promise<T[]>): Promise<T[]> {
   const deadline = Date.now() + PATIENCE;
   for (;;) {

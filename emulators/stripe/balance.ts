@@ -35,7 +35,7 @@ interface Movement {
   fee?: { amount: number; description: string };
 }
 
-/** What the API never shows of a balance transaction: the id of the payout that included it. */
+/** The hidden data of a balance transaction: the id of the payout that included it. The API never shows it. */
 interface PaidOut {
   payout: string;
 }

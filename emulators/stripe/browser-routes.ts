@@ -9,7 +9,8 @@ import { finishAuthentication } from './payments.ts';
 import type { App, Perform } from './server.ts';
 
 /**
- * Serves what a browser loads from the emulator besides the API: stripe.js, its frames and windows, and the card issuer's page.
+ * Serves the files that a browser loads from the emulator in addition to the API: stripe.js, its frames and windows, and the card
+ * issuer's page.
  */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
   // Browsers request this icon together with the card issuer's page.

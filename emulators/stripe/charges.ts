@@ -16,7 +16,7 @@ export interface Decline {
   decline_code: string;
 }
 
-/** Records a charge of an intent: a successful charge, or a failed one with the reason `decline`. */
+/** Records a charge of an intent. With `decline`, the charge has failed for that reason. */
 export function insertCharge(
   call: Call,
   intent: Intent,

@@ -54,7 +54,7 @@ export function unauthorized(message: string): ApiError {
   return new ApiError(401, { type: 'invalid_request_error', message }, false);
 }
 
-/** Returns the error with which the emulator answers what it does not support. It never guesses an answer. */
+/** Returns the emulator's error for features that it does not support. It never guesses an answer. */
 export function notEmulated(what: string): ApiError {
   return new ApiError(
     501,

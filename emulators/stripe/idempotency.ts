@@ -75,8 +75,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Returns what shared/gateway.ts needs to know of a key: whether a request with this fingerprint was answered under it, and how
-   * to store an answer. `clock` is in milliseconds.
+   * Returns the data about a key that shared/gateway.ts needs: whether a request with this fingerprint was answered under it, and
+   * a function that stores an answer. `clock` is in milliseconds.
    */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);

@@ -14,7 +14,7 @@ type Review = Stripe.Review & ApiObject;
 export const REVIEW_ENDINGS = ['approved', 'refunded', 'refunded_as_fraud'] as const;
 export type ReviewEnding = (typeof REVIEW_ENDINGS)[number];
 
-/** The name of the setting that says whether Radar opens a review of each payment. */
+/** The name of the setting that decides whether Radar opens a review of each payment. */
 export const REVIEWING = 'reviews';
 
 /**

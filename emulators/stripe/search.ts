@@ -3,7 +3,7 @@ import { invalid, notEmulated } from './errors.ts';
 import type { Params } from './shapes.ts';
 import type { ApiObject, Condition } from './store.ts';
 
-/** Fields that the API can search (https://docs.stripe.com/search), besides `metadata[…]`. */
+/** Fields that the API can search (https://docs.stripe.com/search), in addition to `metadata[…]`. */
 const FIELDS: Record<string, readonly string[]> = {
   customer: ['created', 'email', 'name', 'phone'],
   payment_intent: ['amount', 'created', 'currency', 'customer', 'status'],

@@ -246,7 +246,7 @@ function paramsOf(route: Route, form: ReturnType<typeof decodeForm>, fromBrowser
 }
 
 /**
- * Runs a route's handler. An API error that comes after the work has begun is returned, as an answer that is stored under the
+ * Runs a route's handler. An API error that comes after the work has begun is returned: it is stored as the answer under the
  * idempotency key. Any other error is thrown.
  */
 function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { body: object } {

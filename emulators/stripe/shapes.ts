@@ -167,7 +167,7 @@ export function isExpandable(kind: string, field: string): boolean {
   return options.some((option) => option.type === 'string') && options.some(isObject);
 }
 
-/** Returns what is wrong with an answer (an object or a page of objects) by its published shape; empty when it is right. */
+/** Returns the faults of an answer (an object or a page of objects) by its published shape; empty if it has none. */
 export function faultsOfAnswer(answer: unknown): string[] {
   const value = answer as { object?: string; data?: unknown; deleted?: boolean; error?: unknown };
   if (value.object === 'list' || value.object === 'search_result') {

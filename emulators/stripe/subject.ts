@@ -5,7 +5,10 @@ import { eventually, realSubjects } from '../shared/subjects.ts';
 import { encodeForm } from './form.ts';
 import { emulate } from './test-support.ts';
 
-/** The Stripe against which a behaviour test runs: an emulator that is started for the test, or a real account in test mode. */
+/**
+ * The Stripe account against which a behaviour test runs: an emulator that is started for the test, or a real account in test
+ * mode.
+ */
 export interface Subject {
   /** The official client with the secret key. */
   stripe: Stripe;

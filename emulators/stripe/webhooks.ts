@@ -30,9 +30,9 @@ export interface WebhookTarget {
 }
 
 /**
- * Sends signed events: every event to the configured receiver, and to each registered endpoint the events that it asked for.
- * Tries a delivery again, after longer and longer waits, until the receiver answers 2xx. Pending deliveries are rows in the
- * database, so they survive a restart.
+ * Sends signed events: every event to the configured receiver, and to each registered endpoint the events that it subscribed to.
+ * Retries a delivery with growing delays until the receiver answers 2xx. Pending deliveries are rows in the database, so they
+ * survive a restart.
  */
 export class Webhooks {
   readonly #store: Store;
@@ -62,7 +62,7 @@ export class Webhooks {
   }
 
   /**
-   * Adds a pending delivery for each new event and each receiver that is to get it. Runs in the transaction that records the
+   * Adds a pending delivery for each new event and each receiver that should get it. Runs in the transaction that records the
    * events, so that no delivery can be lost.
    */
   owe(): void {

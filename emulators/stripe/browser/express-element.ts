@@ -40,7 +40,7 @@ export class ExpressElement extends FramedElement {
     return super.update(options);
   }
 
-  /** Is called when the API has answered the confirmation. */
+  /** Called when the API has answered the confirmation. */
   settle(): void {
     this.#isAuthorised = false;
   }

@@ -28,7 +28,7 @@ export class ExpressFields extends ElementFields {
     this.root.append(button);
   }
 
-  /** Which ways to pay the device offers; undefined if none. */
+  /** The payment methods that the device offers; undefined if it offers none. */
   get available(): Record<string, boolean> | undefined {
     const isOffered = document.documentElement.hasAttribute('data-wallet');
     if (!isOffered || this.#options.paymentMethods?.googlePay === 'never') return undefined;
@@ -40,7 +40,7 @@ export class ExpressFields extends ElementFields {
     return { number: digitsOf(this.#choice!.number), exp_month: 12, exp_year: 2034, wallet: 'google_pay' };
   }
 
-  /** Who is billed, as far as the page asks for it. */
+  /** The billing details of the payer, as far as the page asks for them. */
   get billing(): Partial<WalletBilling> | undefined {
     const { billingAddressRequired, emailRequired } = this.#options;
     if (!billingAddressRequired && !emailRequired) return undefined;
@@ -69,7 +69,7 @@ export class ExpressFields extends ElementFields {
     if (this.#wallet === null) this.#closed();
   }
 
-  /** Ends the payment: closes the sheet, or tells there why nothing was paid. */
+  /** Ends the payment: closes the sheet, or shows there why the payment failed. */
   settle(failure: string | undefined): void {
     if (failure === undefined) {
       this.#wallet?.close();

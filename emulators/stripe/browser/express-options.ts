@@ -36,7 +36,9 @@ const OPTIONS = {
 };
 const UPDATABLE = ['billingAddressRequired', 'buttonHeight', 'emailRequired', 'layout'];
 
-/** The ways to pay that can be switched. The emulator's wallet is Google Pay, and no device here has Apple Pay. */
+/**
+ * The payment methods that a page can switch on or off. The emulator's wallet is Google Pay, and no device here has Apple Pay.
+ */
 const METHODS: Record<string, readonly string[]> = {
   applePay: ['always', 'auto', 'never'],
   googlePay: ['always', 'auto', 'never'],

@@ -20,8 +20,8 @@ export class Frame {
   #asked = 0;
 
   /**
-   * `start` is called at each load of the frame, and returns what the frame is to show. `told` is called with each event of the
-   * frame.
+   * `start` is called each time the frame is loaded, and returns the data that the frame is to show. `told` is called for each
+   * event of the frame.
    */
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;

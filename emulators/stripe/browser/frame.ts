@@ -9,7 +9,7 @@ import { askCardholder } from './question.ts';
 import type { Appearance } from './style.ts';
 import type { Sheet } from './wallet.ts';
 
-/** The page's first message: it says what the frame is to show. */
+/** The page's first message, which defines what the frame is to show. */
 interface Start {
   role: 'payment' | 'address' | 'expressCheckout' | 'question';
   key: string;

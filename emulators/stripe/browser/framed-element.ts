@@ -10,8 +10,8 @@ export interface Group {
   /** Resolves when the intent has been loaded; rejects with the error if that failed. */
   readonly loaded: Promise<void>;
   /**
-   * What is due (cents), as the intent had it when the Elements were made. `fetchUpdates` promises a newer amount only to the Payment
-   * Element (https://docs.stripe.com/js/elements_object/fetch_updates).
+   * The amount due (cents) when the Elements were created. `fetchUpdates` promises a newer amount only to the Payment Element
+   * (https://docs.stripe.com/js/elements_object/fetch_updates).
    */
   readonly due: { amount: number; currency: string };
   has(type: string): boolean;
@@ -115,13 +115,13 @@ export class FramedElement extends Emitter {
     this.ask(name, ...args).catch(() => {});
   }
 
-  /** Is called with each event of the frame. */
+  /** Called for each event of the frame. */
   protected heard(name: string, event: object): void {
     if (name === 'enter') this.#frame.node.closest('form')?.requestSubmit();
     else this.emit(name, event);
   }
 
-  /** Resolves with what the event `ready` tells besides the element's type. */
+  /** Resolves with the additional data of the event `ready`; its other field is the element's type. */
   protected async readiness(): Promise<object> {
     return {};
   }

@@ -23,7 +23,7 @@ export interface CardInput {
   number: string;
   exp_month: number;
   exp_year: number;
-  /** A wallet's card has none. */
+  /** Absent for a wallet's card. */
   cvc?: string;
   wallet?: 'google_pay';
 }

@@ -33,7 +33,10 @@ const ADDRESSES: Record<string, WalletBilling> = {
 const say = (what: WalletChoice | 'open'): void =>
   (window.opener as Window).postMessage(what, window.location.origin);
 
-/** Shows the order and its total, asks for the billing address, and offers the wallet's cards. Without a sheet, only a card. */
+/**
+ * Shows the order and its total, asks for the billing address, and offers the wallet's cards. Without a sheet, offers only the
+ * cards.
+ */
 function show(sheet: Sheet | null): void {
   const country = make(
     'select',

@@ -1,6 +1,6 @@
 import { BASE } from './api.ts';
 
-/** What a wallet's sheet shows. Amounts are in cents. */
+/** The contents of a wallet's sheet. Amounts are in cents. */
 export interface Sheet {
   business: string | null;
   lines: LineItem[];
@@ -13,7 +13,7 @@ export interface LineItem {
   amount: number;
 }
 
-/** What is chosen in a wallet: a card's number, and who is billed; null if the sheet did not ask. */
+/** The payer's choice in a wallet: a card's number, and the billing details; null if the sheet did not ask for them. */
 export interface WalletChoice {
   number: string;
   billing: WalletBilling | null;
@@ -28,17 +28,17 @@ export interface WalletBilling {
 /** A wallet's window as its frame sees it. */
 export interface OpenWallet {
   focus(): void;
-  /** Shows why nothing was paid. Another card or address can be chosen then. */
+  /** Shows why the payment failed. The payer can then choose another card or address. */
   fail(message: string): void;
   close(): void;
 }
 
-/** How often (ms) the frame looks whether the wallet's window was closed. Browsers do not tell it. */
+/** How often (ms) the frame checks whether the wallet's window was closed. Browsers have no event for that. */
 const LOOK_MS = 100;
 
 /**
- * Opens the wallet's window from a frame, with a sheet or with cards alone. `told` gets each choice, and null if the window is closed
- * by its user. Returns null if no window could be opened.
+ * Opens the wallet's window from a frame, with a sheet or with cards alone. `told` is called with each choice, and with null if
+ * the user closes the window. Returns null if no window could be opened.
  */
 export function openWallet(
   sheet: Sheet | null,
