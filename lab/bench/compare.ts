@@ -10,7 +10,7 @@ interface Sample {
   otherCores: number;
 }
 
-/** Two sides to compare: how each is measured, what each is called, and the metrics by name. */
+/** The two sides of a comparison: how each is measured, the name of each, and the metrics by name. */
 interface Sides<S extends Sample> {
   title: string;
   ours: () => Promise<S>;

@@ -6,9 +6,9 @@ import { settingsFor } from '../../tests/harness/standIns.ts';
 import { builtServer, serverFlags } from '../../tools/local/builds.ts';
 import { freePort } from '../../tools/local/ports.ts';
 
-/** What a server needs: a migrated database, and the providers' stand-ins, each in its own process. */
+/** The surroundings of a server: a migrated database, and the providers' stand-ins, each in its own process. */
 export interface Surroundings {
-  /** Holds the documents, the stand-ins' state and the server's log. */
+  /** The folder for the documents, the stand-ins' state and the server's log. */
   folder: string;
   /** The port on which the server will listen. The stand-in for Stripe sends its webhooks there. */
   port: number;

@@ -27,7 +27,7 @@ export const runMetrics = {
   'memory, MB': ({ rssBytes }: Run) => rssBytes / 1e6,
 };
 
-/** A number of joins per second that no server reaches; it decides how many people are prepared. */
+/** A number of joins per second that no server reaches. It determines how many people are prepared. */
 const FASTEST = 2_000;
 const SAMPLE_MS = 500;
 

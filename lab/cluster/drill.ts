@@ -44,8 +44,8 @@ const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
 /**
- * Runs the drill, and at the end stops everything that it started. Resolves with a sentence for each fault: for data that is
- * lost although its writing was acknowledged, and for a call that failed although it should have succeeded.
+ * Runs the drill, and at the end stops everything that it started. Resolves with a sentence for each fault: for each acknowledged
+ * write that was lost, and for each call that failed although it should have succeeded.
  */
 export async function runDrill(
   seed: number,

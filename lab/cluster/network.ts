@@ -7,8 +7,8 @@ const EXAMPLE = '10.0.0.';
 const PREFIX = '10.213.77.';
 const SWITCH = 'induct-switch';
 /**
- * The name of the network interface by which this host itself is on the drill's network. The interface has the addresses of
- * HAProxy and of Induct's servers, which run on this host and not on a simulated machine.
+ * The name of this host's own network interface on the drill's network. It has the addresses of HAProxy and of Induct's servers,
+ * which run on this host and not on a simulated machine.
  */
 const OURS = 'induct-drill';
 /** A MAC address that no interface has: packets to it are lost without an error. */

@@ -19,15 +19,15 @@ import { isIgnored } from './dockerignore.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /**
- * The folders of this machine that take the place of the image's base system, which could only be downloaded from a registry. Node
- * is this machine's, too.
+ * The folders of this machine that replace the image's base system, which could only be downloaded from a registry. Node is also
+ * taken from this machine.
  */
 const system = ['bin', 'etc', 'lib', 'lib64', 'sbin', 'usr'];
 const folders = system.filter((each) => lstatSync(`/${each}`, { throwIfNoEntry: false })?.isDirectory());
 const PATH = '/node/bin:/usr/local/bin:/usr/bin:/bin';
 /** The user id of the base image's account `node`. */
 const NODE_USER = 1000;
-/** The environment variables by which npm reaches its registry. */
+/** The environment variables that npm needs to reach its registry. */
 const wayOut = Object.entries(process.env).filter(([name]) =>
   /^(npm_config_(registry|cafile)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i.test(name),
 );
@@ -36,8 +36,8 @@ const wayOut = Object.entries(process.env).filter(([name]) =>
 export type Tree = ReturnType<typeof imageOf> & { folder: string };
 
 /**
- * Runs the Dockerfile's instructions in `folder` without Docker: copies what COPY names, without what .dockerignore excludes, and
- * executes RUN as root in a separate root file system. Needs Linux, root and `unshare`. Throws when a step fails.
+ * Runs the Dockerfile's instructions in `folder` without Docker: performs COPY, without the files that .dockerignore excludes,
+ * and executes RUN as root in a separate root file system. Needs Linux, root and `unshare`. Throws when a step fails.
  */
 export function buildTree(folder: string): Tree {
   const instructions = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));

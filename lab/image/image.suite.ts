@@ -84,7 +84,7 @@ async function whenReady(container: Container, url: string): Promise<void> {
   });
 }
 
-/** Stops a container as `docker stop` does. How long Docker waits: compose.test.ts. */
+/** Stops a container as `docker stop` does. compose.test.ts checks how long Docker waits before it kills the container. */
 async function stops(container: Container): Promise<void> {
   container.signal('SIGTERM');
   assert.equal(await container.ended, 0, container.output());

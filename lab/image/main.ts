@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { runProgram } from '../../tools/local/checks.ts';
 
-/** `npm run lab -- image [image] [systemd]`: without a name, both suites, one after the other. */
+/** `npm run lab -- image [image] [systemd]`: runs the named suites, one after the other. Without a name, runs both. */
 const suites = ['image', 'systemd'];
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : suites;
 const unknown = chosen.filter((name) => !suites.includes(name));

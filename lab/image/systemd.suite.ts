@@ -16,7 +16,9 @@ import { findProgram } from '../../tools/local/findProgram.ts';
 import { tryPort } from '../../tools/local/ports.ts';
 import { type Run, startMachine } from './machine.ts';
 
-/** The reason why the test is skipped; false if it runs. It occupies the ports that docs/deploy.md names. */
+/**
+ * The reason why the test is skipped; false if it runs. The test uses the ports that docs/deploy.md names, so they must be free.
+ */
 const skip =
   (process.getuid?.() !== 0 && 'only root can start a machine') ||
   (!findProgram('systemd-nspawn') && 'systemd-nspawn is not installed (apt-get install systemd-container)') ||

@@ -141,7 +141,8 @@ async function cleanUp(): Promise<void> {
 }
 
 /**
- * Returns the number of faults found in a scope: mutants that survived or could not be run, and outdated entries of accepted.json.
+ * Tests the mutants of a scope. Returns the number of faults found: mutants that survived or could not be run, and outdated
+ * entries of accepted.json.
  */
 async function run(scope: Scope): Promise<number> {
   const { files, tests, sample } = scopes[scope];

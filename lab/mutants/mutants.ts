@@ -58,9 +58,9 @@ export interface Outcome {
 const MOST_IN_A_PLACE = 6;
 
 /**
- * Draws mutants at random by the seed, until at least `least` are drawn, or all. StrykerJS cannot be told to make single mutants,
- * only all mutants within a range of a file. So all mutants within the range of a drawn one count as drawn, and the result may
- * have a few more than `least`.
+ * Draws mutants at random by the seed, until at least `least` are drawn, or all. StrykerJS cannot make single mutants, only all
+ * mutants within a range of a file. So all mutants within the range of a drawn one count as drawn, and the result may have a few
+ * more than `least`.
  *
  * Whether a mutant is drawn depends on its own text, not on where it is in the file. So after a change elsewhere in the code, the
  * same seed draws the same mutants, except that new mutants may replace some of them. `sourceOf` returns the text of a file.
@@ -81,7 +81,7 @@ export function draw(
   return [...drawn];
 }
 
-/** Sorts mutants by a hash of the seed and of what each one is: its file, its line, what it replaces and by what. */
+/** Sorts mutants by a hash of the seed and of the mutant: its file, its line, the replaced text and the replacement. */
 function shuffled(
   all: readonly Mutant[],
   seed: number,

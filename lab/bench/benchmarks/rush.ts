@@ -14,7 +14,7 @@ const STRIPE_MS = 350;
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
 /** How long (s) joins already run before the measurement begins, so that frequently used code is compiled by then. */
 const WARM_UP_SECONDS = 10;
-/** How long it may take until HubSpot is told of all joins (ms). */
+/** The time (ms) within which all joins must be sent to HubSpot. */
 const TOLD_WITHIN_MS = 600_000;
 
 /**

@@ -70,8 +70,8 @@ async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallC
 }
 
 /**
- * Times the server's process from its start to its first answer (ms), with the stand-ins running and the files in the system's
- * cache.
+ * Times the server's process from its start to its first answer (ms), while the stand-ins are running and the files are in the
+ * system's cache.
  */
 async function timeStarts(world: World): Promise<number[]> {
   const { url: databaseUrl } = await createDatabase(world);

@@ -11,11 +11,12 @@ const CONCURRENCY = 64;
  * read those contacts from HubSpot again.
  */
 const PIECE_SECONDS = 20;
-/** A number of joins per second that no server reaches; it decides how many people are invited. */
+/** A number of joins per second that no server reaches. It determines how many people are invited. */
 const FASTEST = 1200;
 
 /**
- * The benchmark `soak`: keeps the server fully loaded for minutes, and lets it tell HubSpot of the joins. Memory must not grow.
+ * The benchmark `soak`: keeps the server fully loaded for minutes, while it also sends the joins to HubSpot. Memory must not
+ * grow.
  */
 export async function benchmarkSoak(bench: Bench): Promise<Section> {
   const { options, say } = bench;

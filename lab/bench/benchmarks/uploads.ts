@@ -15,7 +15,7 @@ const MIB = 1_048_576;
 const PIECE = Buffer.alloc(MIB, '.');
 const BOUNDARY = 'form-boundary-7d1c';
 
-/** A server that takes documents. */
+/** A server that receives documents. */
 interface Target {
   url: string;
   pid: number;

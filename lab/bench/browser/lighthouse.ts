@@ -38,15 +38,15 @@ export async function scoreScreen({
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Arranges the screen and then opens another page of the site, which stores the join in the browser. Lighthouse is told to
-    // keep what is stored (`disableStorageReset`).
+    // Arranges the screen and then opens another page of the site, which stores the join in the browser. The option
+    // `disableStorageReset` makes Lighthouse keep the stored data.
     const page = await context.newPage();
     // `arrange` returns a path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;
     await page.goto(`${url}/static/`);
     await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
     const flags = { port, output: 'json', logLevel: 'silent', disableStorageReset: true };
-    // Loaded only here, since it takes long to load.
+    // Imported only here, since it takes long to load.
     const { default: lighthouse } = await import('lighthouse');
     const score = (): Promise<Outcome | undefined> =>
       lighthouse(address, { ...flags, onlyCategories: categories });

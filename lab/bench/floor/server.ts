@@ -4,8 +4,8 @@ import { floorCalls } from './calls.ts';
 import { listen } from './listen.ts';
 
 /**
- * The minimal server, with which Induct is compared. It is bare Fastify, and does only what every server has to do for a join: it
- * has no validation, log, limits or check of states. Its database is DATABASE_URL.
+ * The minimal server with which Induct is compared. It uses only Fastify and pg, and does only what every server must do for a
+ * join: it has no validation, log, limits or check of states. Its database is DATABASE_URL.
  */
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
