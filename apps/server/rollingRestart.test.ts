@@ -63,7 +63,7 @@ class Balancer {
 test('no call fails while two servers are restarted one after the other', { skip: onlyLong }, async (t) => {
   const uuid = await startJoin(arranged.client());
   const ports = [(await freePort())!, (await freePort())!];
-  // Nobody asks these servers whether they are ready, so they stop without this delay.
+  // No load balancer polls these servers' /readyz, so they stop without this delay.
   const start = (port: number) =>
     startServerProcess(withSettings(arranged, { PORT: String(port), STOP_DELAY_SECONDS: '60' }));
   const servers: ServerProcess[] = await Promise.all(ports.map(start));

@@ -14,7 +14,7 @@ import { planErasure } from '../server/people/privacy/planErasure.ts';
 import { StoppedErasing } from '../server/people/privacy/stoppedErasing.ts';
 import { NotStored, StorageDown } from '../server/providers/storage/storage.ts';
 
-/** Tests what the erase command prints: its receipt, and how far an erasure got if it stops midway. */
+/** Tests what the erase command prints: its receipt, and the progress of an erasure that stops midway. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 

@@ -18,8 +18,8 @@ import { releaseText } from '../server/membership/pressRelease.ts';
 import { messageOf } from '../server/providers/mail/client.ts';
 
 /**
- * What goes out, to staff's terminal, letters, HubSpot, Stripe, CSV files and papers, has no control characters, whatever the
- * database has.
+ * Text that leaves Induct (to staff's terminal, letters, HubSpot, Stripe, CSV files or papers) contains no control characters,
+ * even if the database does.
  */
 const server = await sharedServer();
 const CONTROLS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
@@ -49,7 +49,7 @@ await writeNotice(server, `Join ${uuid} of ${hostile('Ann')} is one.`);
 const today = new Date().toISOString().slice(0, 10);
 await setDelivery(server, uuid, sql`refusal = ${hostile('no scope')}`);
 
-/** The commands that print what joiners or providers have said. */
+/** The commands that print text from joiners or providers. */
 const printing = [
   'find Lee',
   `story ${uuid}`,

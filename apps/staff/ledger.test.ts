@@ -21,7 +21,7 @@ import { charge, upgradeByLink } from '../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../server/paying/confirmPayment.ts';
 import { followPayment } from '../server/paying/refunds/followPayment.ts';
 
-/** By how much Stripe's clock is behind ours (ms). */
+/** How far Stripe's clock is behind ours (ms). */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -255,8 +255,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // Refunds all that is left, which here is the fee. This refund must be booked as the fee. The refunds' ids are reversed,
-  // because their order must not matter.
+  // Refunds everything that is left, which here is the fee.
   await runCommand(t, server, 'refund', [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

@@ -19,7 +19,7 @@ const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' }
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns the link in what the command has printed, which begins with for whom the link is. */
+/** Returns the link, which is the last line of the command's output. The first line names the recipient. */
 const linkIn = (out: string) => out.trimEnd().split('\n').at(-1)!;
 
 /** Signs a checkout link with any parameters, such as a link from before the society changed its products. */

@@ -162,14 +162,14 @@ test('what cannot be taken back is shown, and not done without a terminal or --y
   assert.deepEqual(await written(), before);
 });
 
-/** No command answers the id of something that is not there as if it were, or as if it had nothing. */
+/** Tests that no command accepts an unknown id, or answers as if the id existed and had no data. */
 
 const uuid = randomUUID();
 const intent = 'pi_0Unknown0000000000000';
 const contact = '987654399';
 const file = join(tmpdir(), `induct-unknown-${uuid}.pdf`);
 
-/** What is typed with an unknown id, for each command that takes one. */
+/** The words typed with an unknown id, for each command that takes an id. */
 const unknown = [
   `contacts diff ${uuid}`,
   `contacts retry ${uuid}`,
@@ -335,7 +335,7 @@ test('each option of each command that npm takes for itself is noticed, and none
     });
     return swallowedOptions(commands, npmSettings(JSON.parse(printed.toString()))).sort();
   };
-  // npm reads `--csv` as three letters, of which the last is its own `-v`: it prints its version and starts nothing.
+  // npm reads `--csv` as three letters. The last one is npm's own option `-v`, so npm prints its version and starts nothing.
   const named = [...new Set(commands.flatMap(optionsOf))]
     .filter((name) => !['--csv', '--no-membership'].includes(name))
     .sort();

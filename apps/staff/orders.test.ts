@@ -250,7 +250,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     assert.equal(first.length, 1);
     const late = shipOrder(as('B'), uuid, { items: null, note: null });
     await waiting(trx, 1);
-    // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
+    // Returned in an object, because the transaction would await a bare promise, and `late` waits for the transaction.
     return { late };
   });
   const { goods, others } = await late;

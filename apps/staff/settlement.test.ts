@@ -137,7 +137,7 @@ $65.00 of ${intentId} would go back.
   );
 });
 
-/** Returns all that a refund changes of a join: its state, its payments with their refunds, its memberships and letters. */
+/** Returns all data of a join that a refund changes: its state, its payments with their refunds, its memberships and letters. */
 const writtenOf = async (uuid: string) =>
   (
     await sql`

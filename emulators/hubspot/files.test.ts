@@ -27,7 +27,7 @@ async function emulate(t: TestContext, dataDir = mkdtempSync(join(tmpdir(), 'hub
       },
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: whatever was answered; the tests say what it must be.
+    // biome-ignore lint/suspicious/noExplicitAny: any answer of the server; each test asserts its form.
     return { status: response.status, body: (response.status === 204 ? null : await response.json()) as any };
   };
   return { request, dataDir, close };

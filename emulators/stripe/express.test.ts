@@ -19,7 +19,7 @@ const seen = (page: Page) =>
   page.evaluate(() => (window as unknown as { seen: { express: [string, unknown][] } }).seen.express);
 const visa = (sheet: Page) => sheet.getByRole('button', { name: 'Visa ending 4242' });
 
-/** Opens the page with a wallet's button for a new intent. `answer`: how the page answers the click. */
+/** Opens the page with a wallet's button for a new intent. `answer` decides how the page answers the click. */
 async function open(t: TestContext, answer: string, options: object = {}) {
   const intent = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 6500 });
   const page = await browser.newPage({ viewport: { width: 390, height: 1400 } });

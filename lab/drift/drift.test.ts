@@ -10,7 +10,7 @@ import { beforeEachIn } from '../../tests/harness/hooks.ts';
 import { npmRun } from '../../tests/harness/npmStart.ts';
 import { forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 
-// Emulators stand for the real accounts. All tests share them, as they would share real accounts.
+// Emulators play the part of the real accounts. All tests share them, as they would share real accounts.
 let stripe: { url: string; close(): Promise<void> };
 let hubspot: { url: string; close(): Promise<void> };
 let settings: { stripe: Record<string, string>; hubspot: Record<string, string> };

@@ -6,8 +6,8 @@ import type { ScriptFiles } from '#contract/scriptFiles.ts';
 import { buildDesk, buildWeb } from './builds.ts';
 
 /**
- * Tests what the built pages ask of a phone: the compressed size of the first page and of the whole flow (1 kB = 1000 bytes), and
- * how new the phone's browser must be.
+ * Tests the demands of the built pages on a phone: the compressed size of the first page and of the whole flow (1 kB = 1000
+ * bytes), and the oldest browser that can run them.
  */
 
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
@@ -53,8 +53,8 @@ test('a screen that is opened by a link loads at most six scripts, as many as a 
     assert.ok(own.length <= 5, `${screen}: ${own.length} beside the first`);
 });
 
-// Nearly half of it is the first load. Each screen loads its own when it is opened. Code that several screens share is counted for
-// each, unless it is large.
+// Nearly half of the scripts belong to the first load. Each screen loads its own scripts when it is opened. Code that several
+// screens share is counted once for each of them, unless it is large.
 test('all scripts of all screens together weigh at most 249 kB with gzip', () => {
   assertAtMost(249_000, globSync(join(dist, 'static/js/**/*.js')));
 });
@@ -65,8 +65,8 @@ test('the first load of the desk weighs at most 150 kB with gzip, and brings not
   for (const file of scripts) assert.doesNotMatch(readFileSync(file, 'utf8'), /navigator\.credentials/);
 });
 
-// An iPhone 6s or 7 gets no newer system than iOS 15.8, and no newer Safari than that system's. The build rewrites newer syntax
-// for such browsers. It does not add functions that they lack, and does not change regular expressions.
+// The newest Safari on an iPhone 6s or 7 is that of iOS 15.8. The build rewrites newer syntax for such browsers. It does not add
+// functions that they lack, and does not change regular expressions.
 test('the scripts use nothing that came after Safari 15.4', () => {
   const newer =
     /\.(?:toSorted|toReversed|toSpliced|isWellFormed|toWellFormed|checkVisibility)\(|\bgroupBy\(|withResolvers|canParse|AbortSignal\.\w+|Array\.fromAsync|\(\?<[=!]/g;

@@ -49,8 +49,8 @@ function codeIn(page: string, markdown: string): Documented[] {
 }
 
 /**
- * Splits arguments as a shell does, with `$(…)` as one word. Placeholders in capitals get a value. Of alternatives such as `a|b`
- * the first is taken.
+ * Splits arguments as a shell does, with `$(…)` as one word. Placeholders in capitals get a value. From alternatives such as
+ * `a|b`, takes the first.
  */
 function argumentsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|((?:\$\([^)]*\)|[^\s'])+)/g)].map(([, quoted, word]) => {

@@ -76,7 +76,7 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Returns the pointers to documents or their headings in a file's text that lead nowhere. */
+/** Returns the references to documents or headings in a file's text whose target does not exist. */
 function deadPointers(source: string, text: string): string[] {
   const unwrapped = text.replaceAll(/\n\s*(?:\*|\/\/|#|--)?\s*/g, ' ');
   const links = source.endsWith('.md')

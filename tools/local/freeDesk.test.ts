@@ -28,7 +28,7 @@ test('an address that was set by hand once is not kept', async () => {
 });
 
 test('of two starts at once each has a desk of its own', async () => {
-  // The first has not begun to listen yet.
+  // The desk of the first call has not begun to listen yet.
   const first = await freeDesk(null, undefined);
   assert.notDeepEqual(await freeDesk(null, undefined), first);
 });

@@ -8,8 +8,8 @@ import { freePort } from './ports.ts';
 const run = promisify(execFile);
 
 /**
- * How many ports each process draws. So many show whether processes draw at random without regard to each other: in all but one
- * of a million runs, some port would then be drawn twice.
+ * How many ports each process draws. If processes drew at random and ignored each other, some port would be drawn twice in all
+ * but one of a million runs with so many draws.
  */
 const DRAWS = 300;
 

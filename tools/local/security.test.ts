@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /**
  * Checks the last column of SECURITY.md's table of threats, which names tests as `file`: title. Returns a sentence for each entry
- * of this column that does not name an existing test.
+ * of this column that names no existing test.
  */
 function faultsIn(security: string): { threats: number; faults: string[] } {
   const rows = security.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat'));

@@ -40,11 +40,14 @@ const env = {
 };
 /** The folder of Linux whose files are in memory. */
 const MEMORY = '/dev/shm';
-/** The least space for which clusters are placed in memory (bytes). They take some hundreds of megabytes. */
+/** The minimum free space (bytes) for placing clusters in memory. They take some hundreds of megabytes. */
 const ENOUGH_MEMORY = 3 * 2 ** 30;
-/** The size of half the young generation of a process of tests (MB), in which objects live that are soon forgotten. */
+/**
+ * The size (MB) of each half of the young generation of a process of tests. V8 keeps new objects there, most of which are soon
+ * unused.
+ */
 const YOUNG_MB = 64;
-/** Ends a test that hangs. On a busy machine a test takes many times as long as on a quiet one. */
+/** The time after which a hanging test is ended. On a busy machine a test takes many times as long as on a quiet one. */
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 900_000;
 
 const suites: Record<string, () => Promise<Counts>> = {
@@ -60,11 +63,14 @@ const suites: Record<string, () => Promise<Counts>> = {
   browsers: runOtherBrowsers,
 };
 /**
- * The tests of what only tests use: the emulators, the faults suite and the harness. `npm run test:long` runs them, and whoever names
- * them, since what is wrong there fails the tests that use it.
+ * The tests of code that only tests use: the emulators, the faults suite and the harness. They run with `npm run test:long`, or
+ * if they are named on the command line, since a fault in this code also fails the tests that use it.
  */
 const ofTests = /^(emulators|tests\/(faults|harness))\//;
-/** The suites that run at the same time. What is built is tested by those that follow; the journeys need all processors. */
+/**
+ * The suites in the order of their start; suites in the same list run at the same time. Later suites test what `build` has built.
+ * The browser journeys run alone, because they need all processors.
+ */
 const together = [['build'], ['types', 'lint', 'unit', 'faults'], ['e2e'], ['browsers']];
 
 process.exit(await main());
@@ -87,7 +93,7 @@ npm test -- PART           the test files with this in their path`);
 }
 
 async function main(): Promise<number> {
-  // During development a part can be run: suites by name, or test files by a part of their path.
+  // During development, parts can be run: suites by name, or test files by a part of their path.
   const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e', 'browsers'] : Object.keys(suites));
   const unknown = chosen.filter((name) => !(name in suites));
   if (unknown.length > 0) {
@@ -222,7 +228,8 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv): Promise<
   const succeeded = await runProgram(
     [
       '--disable-warning=ExperimentalWarning',
-      // V8's default is 16 MB for each half of the young generation, which it fills, and so collects, many times a second.
+      // By default each half of V8's young generation has 16 MB, which the tests fill many times a second, each time with a
+      // garbage collection.
       `--min-semi-space-size=${YOUNG_MB}`,
       `--max-semi-space-size=${YOUNG_MB}`,
       '--test',
@@ -243,7 +250,7 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv): Promise<
     return { passed: 0, failed: 1, failures: [`${files.join(', ')}: the process of the tests broke off`] };
   const { counts, failures } = JSON.parse(outcome) as Outcome;
   const { passed, skipped } = counts;
-  // A hook that fails, or an error after the end of its test, is among the failures but is no failed test.
+  // A failed hook, or an error after the end of its test, is counted among the failures, although it is not a failed test.
   const failed = Math.max(counts.tests - passed - skipped - counts.todo, failures.length);
   if (succeeded || failed > 0) return { passed, skipped, failed, failures };
   return { passed, skipped, failed: 1, failures: [`${files.join(', ')}: the process of the tests failed`] };

@@ -31,7 +31,7 @@ const reviewOf = async (uuid: string) => {
   }>`select review from document where session_uuid = ${uuid}`.execute(database);
   return rows.map(({ review }) => review).join();
 };
-/** Lets the time pass for which a decision can be taken back. */
+/** Makes the time pass during which a decision can be taken back. */
 const aMinuteLater = () =>
   sql`update letter set next_try_at = next_try_at - interval '60 seconds', due_at = due_at - interval '60 seconds' where sent_at is null`.execute(
     database,
@@ -123,7 +123,7 @@ test('a file that comes while the dialog is open has to be seen', async () => {
     'The applicant would read: Some pages of your transcript are missing. Please upload all of it in one file.',
   ]);
   assert.equal(await reviewOf(uuid), 'open,open');
-  // Two presses at once decide once.
+  // If the button is pressed twice at the same time, only one decision is made.
   const now = answer.shown!.seen;
   const both = await Promise.all(
     [1, 2].map(() => staff.call('rejectTranscripts', { params, body: { ...reason, seen: now } })),

@@ -19,7 +19,7 @@ const browser = await desk.signedIn('staff');
 
 const HEADER = 'code,contactId,firstName,lastName,email,school';
 
-/** Uploads a file, and works on it. Returns its number. */
+/** Uploads a file, and does the background work on it. Returns the number of the import. */
 async function upload(lines: readonly string[], campaign?: string): Promise<number> {
   const { data, status, message } = await browser.call('uploadInvitations', {
     query: { name: 'spring.csv', ...(campaign !== undefined && { campaign }) },
@@ -207,7 +207,7 @@ test('what staff did with files names the file', async () => {
 
 test('a file that is too large is refused, and nothing of it is kept', async () => {
   async function* large() {
-    // This part is kept before the file proves to be too large.
+    // This part is stored before the file turns out to be too large.
     yield Buffer.alloc(1_000_000, 'x');
     yield Buffer.alloc(MOST_FILE_BYTES, 'x');
   }

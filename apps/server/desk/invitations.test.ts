@@ -17,7 +17,7 @@ const browser = await desk.signedIn('staff');
 type Answer = DeskData<'searchInvitations'>;
 
 let contacts = 7_700_000;
-/** Makes an invitation for a person of a name that nobody else has. Returns the person's number. */
+/** Makes an invitation for a person with a unique name. Returns the person's number. */
 async function invite(
   code: string,
   more: { campaign?: string; programme?: string; expiresAt?: string } = {},
@@ -187,7 +187,7 @@ test('above a hundred codes their number is typed', async () => {
   const { data: shown } = await browser.call('withdrawInvitations', { body: { ...typed, trial: true } });
   const press = () => browser.call('withdrawInvitations', { body: { ...typed, seen: shown.seen } });
   const presses = (await Promise.all([press(), press()])).filter(({ status }) => status === 200);
-  // Whoever comes second is refused or, if both have looked at once, told so.
+  // The second press is refused or, if both have seen the same preview, reports that the codes have changed.
   assert.deepEqual(
     presses.map(({ data }) => data.lines).toSorted((one, other) => one.length - other.length),
     [

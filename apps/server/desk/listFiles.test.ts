@@ -15,7 +15,7 @@ after(() => desk.close());
 const browser = await desk.signedIn('staff');
 const { idOf, somebody } = deskPeopleOn(server);
 
-/** Returns the lines of a file as cells. No cell of the tests has a comma. */
+/** Returns the lines of a file, each split into cells. No cell in these tests contains a comma. */
 const linesOf = (file: string) =>
   file
     .trimEnd()

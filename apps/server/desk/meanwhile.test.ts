@@ -9,7 +9,10 @@ import { payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 
-/** Of two actions of which one excludes the other, the second is not done, and is told what happened, however close they are. */
+/**
+ * If two actions exclude each other, the second is not done, and its caller reads what has happened, however close together they
+ * are.
+ */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
@@ -19,7 +22,7 @@ const [kim, lee] = [await desk.signedIn('finance'), await desk.signedIn('finance
 const { idOf, orderedPin } = deskPeopleOn(server);
 const { upload } = transcriptsOn(server);
 
-/** The membership and the pin of an order. */
+/** The parameters for a refund of the membership and the pin. */
 const everything = { join: 1, membership: true, ineligible: false, upgrade: false, items: [30] };
 const pinAlone = { ...everything, membership: false };
 
@@ -27,14 +30,14 @@ interface Arranged {
   uuid: string;
   intentId: string;
   params: { id: string };
-  /** The pin, as a line of a parcel. */
+  /** The pin, as a line in the call `shipGoods`. */
   pin: object;
 }
 type Act = (
   join: Arranged,
 ) => [name: DeskActionName, options: { params?: Record<string, string>; body: object }];
 
-/** Makes a member with a pin to be sent, a transcript to be decided, and a request for their money back. */
+/** Makes a member who has a pin to be sent, a transcript that waits for a decision, and an open refund request. */
 async function arranged(): Promise<Arranged> {
   const { client, uuid } = await orderedPin();
   const { intentId } = await payOrder(server, client, uuid);
@@ -64,7 +67,7 @@ const decline: Act = ({ params }) => [
 const ship: Act = ({ pin }) => ['shipGoods', { body: { lines: [pin], note: '', evenHeld: false } }];
 const unship: Act = ({ pin }) => ['unshipGoods', { body: { lines: [pin] } }];
 
-/** Runs `work` when Stripe is asked what went back for the `nth` time from now on. */
+/** Runs `work` at the `nth` time, counted from now, that the server asks Stripe for a payment's refunds and disputes. */
 function whenAsked(t: TestContext, nth: number, work: () => Promise<void>): void {
   const { moneyBack } = deps.payments;
   let asked = 0;
@@ -74,7 +77,10 @@ function whenAsked(t: TestContext, nth: number, work: () => Promise<void>): void
   });
 }
 
-/** An action, the action that a colleague does just before it is decided, and what the page is told. */
+/**
+ * Pairs of actions: the first action, the action that a colleague does just before the first is performed, and the sentence that
+ * the first caller then gets.
+ */
 const pairs: [name: string, act: Act, colleague: Act, told: RegExp, before?: Act][] = [
   ['refunding and sending', refund, ship, /^Sent already, on .*: Lapel Pin\.$/m],
   ['refunding the goods and sending them', refundPin, ship, /^Sent already, on .*: Lapel Pin\.$/m],
@@ -102,7 +108,7 @@ for (const [name, act, colleague, told, before] of pairs)
     assert.equal(trial.status, 200, trial.message!);
     assert.doesNotMatch(trial.data.lines.join('\n'), told);
     let did: number | undefined;
-    // A refund of a join and a final rejection ask Stripe once to be shown again, before they are done.
+    // For these actions the preview also asks Stripe once, so the colleague acts at the second time.
     whenAsked(t, action === 'refundPayment' ? 1 : 2, async () => {
       const answer = await lee.act(...colleague(join));
       assert.equal(answer.status, 200, answer.message!);
@@ -114,7 +120,7 @@ for (const [name, act, colleague, told, before] of pairs)
     assert.match(late.shown ? late.shown.lines.join('\n') : late.message!, told);
   });
 
-/** What one of two can do. Of goods that two send, each is told what was sent already (parcels.test.ts). */
+/** Actions that two members of staff press at the same time. Sending goods is absent: parcels.test.ts tests it. */
 const presses: [name: string, act: Act, before?: Act][] = [
   ['refunding', refund],
   ['refunding the goods', refundPin],
@@ -162,7 +168,7 @@ for (const [name, colleague] of [
 test('a request is not declined while a colleague refunds it', async (t) => {
   const join = await arranged();
   const holder = await lockHolder(t, server);
-  // What a refund writes before it commits.
+  // Writes the same rows as a refund that has not committed yet.
   await holder.query('select from join_session where uuid = $1 for no key update', [join.uuid]);
   await holder.query("update membership set standing = 'refunded' where session_uuid = $1", [join.uuid]);
   const late = kim.act(...decline(join));

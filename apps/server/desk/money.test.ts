@@ -87,7 +87,7 @@ test('a month is read by one server at a time; one that falls silent is followed
   await (await beginLedger(deps, asked)).ended;
   const again = await ledger(asked);
   assert.deepEqual([again.fault, again.summary!.balance.count], [null, 0]);
-  // Whoever asks at the desk is answered at once.
+  // The call at the desk returns at once, before the month has been read.
   const { data } = await browser.call('readLedger', { body: { month: asked } });
   assert.equal(data.ledger.askedBy, 'Person 1');
   await until(async () => !(await ledger(asked)).isReading);

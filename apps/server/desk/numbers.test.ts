@@ -14,7 +14,7 @@ after(() => desk.close());
 const browser = await desk.signedIn('staff');
 const { somebody, orderedPin } = deskPeopleOn(server);
 
-/** Long ago, in the society's time zone (America/Chicago) still the 3rd. */
+/** A time long ago. In the society's time zone (America/Chicago) it is still March 3. */
 const EVENING = '2020-03-04T05:00:00Z';
 const period = { from: '2020-03-01', to: '2020-03-31' };
 const numbers = async (by: string, more: object = {}): Promise<DeskData<'getNumbers'>> => {

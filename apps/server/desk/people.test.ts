@@ -101,7 +101,10 @@ test('no number but that of a person leads to one', async () => {
   assert.deepEqual((await browser.call('getLetter', { params })).message, NO_LETTER);
 });
 
-/** A member with everything: two joins, goods, a refund, letters, documents, notices, and somebody who is likely the same. */
+/**
+ * A member with data of every kind: two joins, goods, a refund, letters, documents, notices, and another person who is likely the
+ * same.
+ */
 async function richPerson() {
   const person = somebody();
   const { client, uuid } = await orderedPin(person);
@@ -450,7 +453,7 @@ test('an erased person is not found, and their number leads to nobody', async ()
   assert.deepEqual((await search(person.lastName)).rows, []);
   assert.equal((await browser.call('getPerson', { params: { id: String(id) } })).message, NOBODY);
 });
-/** Nothing of a join to be erased may be under way. */
+/** Withdraws all unsent letters, because a join can be erased only if no work on it is under way. */
 async function postponeAll(): Promise<void> {
   await sql`update letter set withdrawn_at = now() where sent_at is null`.execute(database);
 }

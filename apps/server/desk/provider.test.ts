@@ -27,7 +27,7 @@ const desk = await startDesk(
 );
 after(() => Promise.all([desk.close(), identities.close()]));
 
-/** A browser that goes where it is sent, at the desk and at the provider, and keeps their cookies apart. */
+/** A browser that follows redirects between the desk and the provider, and keeps their cookies apart. */
 function wanderer() {
   const jars = new Map<string, Map<string, string>>();
   async function go(address: string, init: RequestInit = {}): Promise<Response> {
@@ -55,7 +55,7 @@ function wanderer() {
     });
     return (await response.json()) as { message?: string; data?: { url: string } };
   };
-  /** Goes to the provider, and returns where that sends the browser back to. */
+  /** Signs in at the provider. Returns the URL to which the provider redirects the browser. */
   const askProvider = async (address: string) => {
     let next = address;
     while (!next.startsWith(url)) {
@@ -68,7 +68,7 @@ function wanderer() {
     begin,
     askProvider,
     go,
-    /** Signs in. Returns who is signed in then, or why nobody is. */
+    /** Signs in. Returns the name of the signed-in person, or the reason why nobody is signed in. */
     async signIn(token?: string): Promise<string> {
       const { data, message } = await begin(token);
       if (!data) return message!;

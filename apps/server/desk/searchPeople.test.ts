@@ -109,7 +109,7 @@ for (const [by, named] of [
     const text = named(contact, email, lastname);
     t.after(() => server.hubspotFault(null));
     await server.hubspotFault({ kind: 'status', status: 503, times: 20 });
-    // Whoever is not known here is answered without waiting for HubSpot.
+    // If the database knows nobody, the search answers without waiting for HubSpot.
     const { rows, atHubspot } = await search(text);
     assert.deepEqual([rows, atHubspot], [[], null]);
     assert.equal((await search(text, { atHubspot: true })).atHubspot, 'unavailable');

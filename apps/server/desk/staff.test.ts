@@ -79,7 +79,7 @@ test('a role changes from the next call on, and the last owner stays one', async
   assert.equal((await browser.call('getStaff')).status, 200);
 
   const me = { id: String((await listed('Robin Owner')).id) };
-  // Each of the last two owners ends the other's ownership at once: one of them stays.
+  // Each of the last two owners takes the role of owner from the other at the same time. One of them must stay an owner.
   const seen = async (by: typeof owner, whom: { id: string }) =>
     (await by.call('setStaffRole', { params: whom, body: { role: 'staff', trial: true } })).data.seen;
   const [one, other] = [await seen(owner, params), await seen(browser, me)];

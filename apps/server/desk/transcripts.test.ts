@@ -19,7 +19,7 @@ const browser = await desk.signedIn('staff');
 const { idOf, somebody } = deskPeopleOn(server);
 const { upload } = transcriptsOn(server);
 
-/** Makes a paid join with a transcript that waits since a time. */
+/** Makes a paid join with a transcript that has waited since `since`. */
 async function waitingSince(since: string) {
   const { client, uuid } = await newMember(server, 'LINCOLN2026', somebody());
   assert.equal(await upload(client, uuid), 200);
@@ -141,7 +141,7 @@ test('a document is sent as a file that no browser shows, who opened it is recor
 });
 
 test('members whose proof is overdue are reminded once a week, however often one presses', async () => {
-  /** Makes a member whose transcript was due. */
+  /** Makes a member whose proof is overdue. */
   const overdue = async () => {
     const person = somebody();
     const { client, uuid } = await newMember(server, 'LINCOLN2026', person);

@@ -45,8 +45,8 @@ async function held(id: string) {
 }
 
 /**
- * Makes a paid join with a transcript. With `contactId`, the join's row says that the join was sent to that contact; otherwise
- * HubSpot has no contact for the join yet.
+ * Makes a paid join with a transcript. With `contactId`, the database has recorded that the join was sent to that contact.
+ * Otherwise HubSpot has no contact for the join yet.
  */
 async function uploaded(
   name = 'transcript.pdf',
@@ -199,7 +199,7 @@ for (const [where, column] of [
     const { id } = await uploaded('transcript.pdf', '104');
     await attach();
     await onceAttached(id, '104');
-    // Sets the row to what the killed process left: without the id from HubSpot.
+    // Sets the row to its state after the process was killed: without the id from HubSpot.
     const fileId = column === 'crm_file_id' ? sql`null` : sql`crm_file_id`;
     await sql`update document set crm_note_id = null, crm_file_id = ${fileId}, crm_next_try_at = now() where id = ${id}`.execute(
       server.deps.database,
@@ -285,7 +285,7 @@ test('what retention has removed before it was attached is neither refused nor d
   const { out } = await runCommand(t, server, 'contacts failed', []);
   for (const { uuid } of removed) {
     assert.doesNotMatch(out, new RegExp(uuid));
-    // This sends the join again, and below nothing of the document.
+    // This command makes the join due again. It must not make the document due.
     await runCommand(t, server, 'contacts retry', [uuid]);
   }
   const errors = t.mock.method(server.deps.log, 'error');
@@ -428,7 +428,7 @@ async function notesOf(uuid: string): Promise<string[]> {
   return (await held(id)).notes.flatMap(({ contactIds }) => contactIds);
 }
 
-/** Makes a paid join with a transcript; HubSpot is told of the join alone. */
+/** Makes a paid join with a transcript, and sends only the join to HubSpot. */
 async function withTranscript(personalEmail: string): Promise<string> {
   const { client, uuid } = await paid({ personalEmail });
   await deliver(server);

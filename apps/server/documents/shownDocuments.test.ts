@@ -125,7 +125,7 @@ test('a document is fetched byte for byte, and never over another file', async (
   assert.equal((await runCommand(t, server, 'documents fetch', [uuid, `${path}2`])).code, 1);
 });
 
-/** The sentence that staff read if the membership of a join has ended. */
+/** The sentence that staff read if they decide on a join whose membership has ended. */
 const over = (uuid: string) =>
   `The membership of join ${uuid} has ended, so there is nothing to decide about its transcripts.\n`;
 

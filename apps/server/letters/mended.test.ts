@@ -19,7 +19,7 @@ import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
 import { keepApart } from '../people/mergePersons.ts';
 import { tellStaff } from './tellStaff.ts';
 
-/** A notice ends where its cause mends. */
+/** Tests that a notice ends when its cause is repaired. */
 const server = await sharedServer();
 const { deps } = server;
 const { database } = deps;

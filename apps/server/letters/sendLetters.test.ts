@@ -32,7 +32,7 @@ beforeEachIn(import.meta.filename, async () => {
 const { uuid } = await newOrder(server);
 let people = 0;
 const newEmail = () => `member${++people}@example.com`;
-/** Makes a letter due, to an email of its own, which it returns. */
+/** Makes a letter due to a unique email, and returns that email. */
 async function dueLetter(): Promise<string> {
   const email = newEmail();
   await dueLetters(server.background, deps, [{ kind: 'link', sessionUuid: uuid, occasion: email, email }]);
@@ -56,7 +56,7 @@ const rowsWhere = (column: 'email' | 'session_uuid', value: string) =>
 const rowTo = async (email: string) => (await rowsWhere('email', email))[0]!;
 const rowOf = async (join: string) => (await rowsWhere('session_uuid', join))[0]!;
 const notices = () => toldStaff(server);
-/** Makes all letters that are due be tried immediately, as if their time of waiting had passed. */
+/** Makes all due letters due for their next try at once, as if their delay had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);
 

@@ -23,7 +23,10 @@ function faultsOf(change: (text: string) => string): readonly string[] {
   return [];
 }
 
-/** Each mistake: the text that is replaced, by what, the fault, and the text whose line it names, if not that of the first. */
+/**
+ * Each mistake: the replaced text, its replacement, the expected fault, and the text whose line the fault names (by default the
+ * replaced text).
+ */
 const mistakes: [string | RegExp, string, RegExp, where?: string][] = [
   ['price: "89.00"', 'price: 89', /catalogue\.1\.price/],
   ['price: "89.00"', 'price: "89.0"', /two decimals/],

@@ -58,7 +58,7 @@ test('the desk listens where its address leads', () => {
     port: 3151,
     provider: null,
   });
-  // Of a container that publishes its port.
+  // HOST in a container that publishes its port.
   assert.equal(deskOf({ DESK_URL: url, HOST: '0.0.0.0' })!.host, '0.0.0.0');
   assert.equal(deskOf({ DESK_URL: url, HOST: '::' })!.host, '::');
 });
@@ -74,7 +74,7 @@ test('a live desk listens behind its proxy, at an address of its own', () => {
     provider: null,
   });
   assert.equal(deskOf({ DESK_URL: url, DESK_PORT: '3101' })!.port, 3101);
-  // Of staging, which is not live.
+  // A staging installation: https, but not live.
   assert.deepEqual(readConfig({ ...emulated, DESK_URL: url, HOST: '0.0.0.0' }).desk, {
     url,
     host: '0.0.0.0',

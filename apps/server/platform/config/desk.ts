@@ -18,8 +18,8 @@ const names: Record<string, string> = {
 /**
  * Reads DESK_URL, DESK_PORT and the identity provider. The desk needs a host of its own, because browsers keep cookies and
  * passkeys separate by host, not by port. With an https URL the server is behind a proxy with TLS, as for the joiners' pages.
- * With an http URL the desk's host is localhost, whatever HOST is: on plain http, browsers send Sec-Fetch-Site and create
- * passkeys only for localhost.
+ * With an http URL, its host must be localhost: on plain http, browsers send Sec-Fetch-Site and create passkeys only for
+ * localhost.
  */
 export function readDesk(
   settings: SettingReader,

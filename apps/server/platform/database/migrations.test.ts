@@ -134,7 +134,7 @@ test('the tables need no extension, since a backup holds their schema alone', as
   assert.deepEqual(rows, []);
 });
 
-/** The settings of a command that asks no provider. */
+/** The settings of a command that calls no provider. */
 const settingsOn = (databaseUrl: string) => ({
   DATABASE_URL: databaseUrl,
   STRIPE_EMULATOR_URL: 'http://127.0.0.1:9',
@@ -263,7 +263,7 @@ test('while somebody reads a table for long, a migration of it waits, and everyb
   migrated.catch(() => {});
   try {
     await Promise.race([until(() => told.length === 2), calls, migrated]);
-    // The reader still reads, and the migration still waits.
+    // The reader still gets answers, and the migration still waits.
     const sofar = count;
     await Promise.race([until(() => count > sofar), calls]);
     const { rows } = await reader.query('select pg_backend_pid() as pid');
@@ -328,7 +328,8 @@ test('a migration that PostgreSQL ends to resolve a deadlock is run again', asyn
     t,
     'alter table thing add column fresh text; alter table other add column fresh text',
   );
-  // PostgreSQL ends the transaction that looks for a deadlock first.
+  // If two transactions are in a deadlock, PostgreSQL ends the one that checks for it first. This transaction checks only after
+  // an hour.
   const call = await client({ options: '-c deadlock_timeout=1h' });
   await call.query('begin; select from other');
   const migrated = run();

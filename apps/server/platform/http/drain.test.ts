@@ -70,7 +70,7 @@ test('what does not end within its patience is cut off', async () => {
 async function askOn(socket: Socket, path = '/quick'): Promise<string> {
   const answered = new Promise<string>((done, fail) => {
     socket.once('data', (chunk) => done(String(chunk)));
-    // Without this, a connection that is let go too early would leave the test waiting.
+    // Without this, the test would hang if the connection is closed too early.
     socket.once('close', () => fail(new Error('The connection was closed without an answer.')));
   });
   socket.write(`GET ${path} HTTP/1.1\r\nHost: induct\r\n\r\n`);

@@ -285,7 +285,7 @@ test('a server whose event loop has no time left refuses who is new, and takes t
   t.after(() => app.close());
   const client = browser(await app.listen({ host: '127.0.0.1', port: 0 }));
   const isLetIn = async () => (await statusOf(client, calls.checkEligibility.path, 'POST')) !== 503;
-  // What building the app has cost is forgotten soon.
+  // Building the app has delayed the event loop. That delay soon leaves the measured mean.
   await until(isLetIn);
   let isBusy = true;
   const work = (async () => {

@@ -30,7 +30,7 @@ const settings: MailSettings = {
 };
 
 let letters = 0;
-/** Returns a letter to a recipient of its own. */
+/** Returns a letter with a unique recipient. */
 function letter(): Mail {
   const number = ++letters;
   const sender = { name: 'Society', address: 'help@society.example' };
@@ -47,7 +47,7 @@ function letter(): Mail {
   };
 }
 
-/** Sends a letter over a connection of its own, while the mail server has a fault. Returns how that failed; null if it did not. */
+/** Sends a letter over a new connection, while the mail server has a fault. Returns the error; null if the letter was sent. */
 async function failureBy(fault: MailFault, mail = letter(), times: Partial<typeof mailTimes> = {}) {
   await setFault(standIn.url, null);
   await setFault(standIn.url, fault);

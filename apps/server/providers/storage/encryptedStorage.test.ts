@@ -32,7 +32,7 @@ async function namesOf(storage: Pick<ByteStore, 'olderThan'>): Promise<string[]>
 const isChanged = (error: unknown) => error instanceof DocumentFault && !error.isKeyMissing;
 const lacksKey = (error: unknown) => error instanceof DocumentFault && error.isKeyMissing;
 
-/** What is encrypted is stored by any store: storage.test.ts tests the folder and the bucket. */
+/** Encryption is independent of the store, so these tests use a folder. storage.test.ts tests both the folder and the bucket. */
 async function arranged(t: TestContext) {
   const store = folderStorage(temporaryFolder(t), 0);
   const withKeys = (...keys: [string, ...string[]]) => encryptedStorage(store, documentKeys(keys));

@@ -190,8 +190,8 @@ test('an object is private by its bucket, and an attachment without a type to wh
 });
 
 /**
- * The bucket has twelve unfinished multipart uploads of documents, one of another prefix, and one whose name is not that of a
- * document.
+ * The bucket has twelve unfinished multipart uploads of documents, one of another prefix, and one whose name is not a document's
+ * name.
  */
 test('uploads that nobody finishes are found in the bucket and taken back, of those of others none', async (t) => {
   const { storage, s3, names } = await inABucket(t);

@@ -13,7 +13,7 @@ interface Raw {
   status: number;
   body: string;
   headers?: Record<string, string>;
-  /** Whether the server goes on sending single bytes after `body` and never ends the answer. */
+  /** Whether the server continues to send single bytes after `body` and never ends the answer. */
   trickles?: boolean;
   /** Whether the connection breaks instead of an answer. */
   breaks?: boolean;
@@ -156,7 +156,7 @@ for (const [name, raw] of Object.entries(unreadable))
   });
 
 const SECRET = 'Stripe says something that is not for joiners.';
-/** An error as Stripe answers it. Its client does not try again. */
+/** An error in the form in which Stripe returns it. Stripe's client library does not retry after it. */
 const refusedBy = (status: number, error: object): Raw => ({
   status,
   body: JSON.stringify({ error: { type: 'invalid_request_error', message: SECRET, ...error } }),
@@ -181,7 +181,8 @@ for (const [status, error, answered] of [
     for (const [call, make] of Object.entries(calls)) {
       failures = [];
       const refusal = await make().catch((cause: unknown) => cause);
-      // A refund is usually refused because of its payment, not because of our account. It then stays due, and is not told here.
+      // A refund is usually refused because of its payment, not because of our account. It then stays due, and no failure is
+      // reported.
       const isOfRefund = call === 'refund' && answered === 502;
       if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, call);
       else {

@@ -33,7 +33,7 @@ function clusterIn(folder: string, state = SHUT_DOWN): string {
   return cluster;
 }
 
-/** Makes a backup of such files. Returns its folder, and where a restore may put it. */
+/** Makes a backup of such files. Returns its folder, and the folder for a restore. */
 async function copied(t: TestContext, change: Partial<Manifest> = {}) {
   const folder = temporaryFolder(t);
   const backup = join(folder, 'backup');
