@@ -1,8 +1,8 @@
 import { defineConfig } from '@rsbuild/core';
 
 /**
- * Bundles the server into one file. The process that inspects documents and the thread that makes papers are files of their own
- * (docs/decisions/0002).
+ * Bundles the server into one file. The process that inspects documents and the thread that makes papers are bundled into
+ * separate files (docs/decisions/0002).
  */
 export default defineConfig({
   root: import.meta.dirname,

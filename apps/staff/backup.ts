@@ -104,7 +104,7 @@ function sentenceOf(error: unknown): string | null {
 const secondsSince = (began: number) => ((performance.now() - began) / 1_000).toFixed(1);
 
 /**
- * Restores a backup after a question, unless staff agree beforehand (`isAgreed`), and prints what was done. `place` names the
+ * Restores a backup after asking for confirmation, unless `isAgreed`, and prints what was done. `place` is the name of the
  * database in the question. Returns whether the backup was restored.
  */
 export async function putBack<Examined extends Manifest>(

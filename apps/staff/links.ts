@@ -88,7 +88,10 @@ async function signOne(
   return true;
 }
 
-/** Prints to standard error for whom a link is and what it does, or why no link is signed. Returns whether a link is signed. */
+/**
+ * Prints to standard error the recipient of a link and the link's effect, or the reason why no link is signed. Returns whether a
+ * link is signed.
+ */
 function tell({ who, refusal, isLookedUp }: Recipient, does: string, before = ''): boolean {
   const what = refusal === null ? does : `no link is signed, since the contact ${refusal}`;
   warn(`${before}${who}: ${what}.`);

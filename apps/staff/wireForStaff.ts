@@ -7,8 +7,8 @@ import { wire } from '../server/wire.ts';
 import type { StaffDeps } from './command.ts';
 
 /**
- * Connects everything for a command of the member of staff who is named in the settings. A command may wait longer for a statement
- * than a call may.
+ * Connects everything that a command needs, on behalf of the member of staff who is named in the settings. Database timeouts are
+ * longer than for calls.
  */
 export async function wireForStaff(config: Config): Promise<{ deps: StaffDeps; database: Database }> {
   const log = createLog('warn', pino.destination(2));

@@ -66,7 +66,7 @@ function take(
 }
 
 /**
- * Returns the error for an exceeded rate limit (429). Like HubSpot's error, it says which limit was exceeded. It has no
+ * Returns the error for an exceeded rate limit (429). Like HubSpot's error, it names the limit that was exceeded. It has no
  * Retry-After header, because HubSpot does not promise one.
  */
 function limited(policyName: string, headers: Record<string, string>): CrmError {

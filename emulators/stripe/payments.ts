@@ -66,8 +66,8 @@ export function processingOf(intentId?: string): string {
 }
 
 /**
- * Returns the name of the setting that says how the bank asks for authentication of this intent: in a frame, or on the bank's own
- * page.
+ * Returns the name of the setting that decides where the bank asks for authentication of this intent: in a frame, or on the
+ * bank's own page.
  */
 export function authenticationOf(intentId: string): string {
   return `authentication ${intentId}`;

@@ -133,8 +133,7 @@ function oneOf(values: unknown[]): string {
 }
 
 /**
- * Checks a value against a published shape. To say which shape, the value is passed in an object, as the property that has the
- * shape's name: `{ Charge: value }`.
+ * Checks a value against a published shape. The value is passed in an object, under the name of its shape: `{ Charge: value }`.
  */
 const faultsOfNamed = shapeFaults({
   definitions: document.definitions,

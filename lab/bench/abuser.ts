@@ -33,7 +33,7 @@ export interface AbuseFigures {
 
 const AT_ONCE = 64;
 const OPENED_AT_ONCE = 200;
-/** What is sent over the connections that are held open, in turn: nothing, headers that never end, or a body that never ends. */
+/** The data sent over the connections that are held open, in turn: nothing, headers that never end, or a body that never ends. */
 const beginnings = [
   '',
   'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',

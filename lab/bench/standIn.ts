@@ -5,7 +5,7 @@ import { startMailEmulator } from '../../emulators/mail/server.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 
 /**
- * Runs one emulator in a process of its own:
+ * Runs one emulator in a separate process:
  *
  * - `standIn.ts stripe FOLDER WEBHOOK_URL`
  * - `standIn.ts hubspot FOLDER [CONTACTS]`: CONTACTS is a JSON file of HubSpot's contacts (default: the demo's)

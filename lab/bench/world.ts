@@ -6,7 +6,7 @@ import type { Scope } from '../../tests/harness/scope.ts';
 import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
 import type { Options } from './options.ts';
 
-/** What `main.ts` gives to each benchmark. */
+/** The parameters that `main.ts` passes to each benchmark. */
 export interface Bench {
   options: Options;
   scope: Scope;

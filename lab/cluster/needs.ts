@@ -13,7 +13,8 @@ const packages: Record<string, string> = {
 };
 
 /**
- * Installs the missing programs where it can. Returns null if the drill can run here, otherwise a sentence that says why it cannot.
+ * Installs the missing programs if it can. Returns null if the drill can run here; otherwise a sentence with the reason why it
+ * cannot.
  */
 export function provide(say: (line: string) => void): string | null {
   if (process.platform !== 'linux') return 'The drill needs network namespaces, which Linux has.';

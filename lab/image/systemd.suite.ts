@@ -104,7 +104,7 @@ test('the commands under "Without containers: systemd" start two servers that ta
   const user = await does(run, ['ps -o user= -p $(systemctl show -P MainPID induct@3000)']);
   assert.equal(user.trim(), 'induct');
 
-  // systemd restarts a server whose main process was killed. A server that is told to stop ends by itself, and systemd counts
+  // systemd restarts a server whose main process was killed. A server that receives the signal to stop exits, and systemd counts
   // that as a success.
   await does(run, ['systemctl kill --kill-whom=main --signal=KILL induct@3000']);
   await until(async () => (await run('test $(systemctl show -P NRestarts induct@3000) = 1')).code === 0);
@@ -119,8 +119,8 @@ test('the commands under "Without containers: systemd" start two servers that ta
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // The unit's PATH names the tools of one PostgreSQL version. docs/run.md says to change that to the installed version,
-    // as this line does.
+    // The unit's PATH names the tools of one PostgreSQL version. docs/run.md asks staff to change it to the installed version, as
+    // this line does.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),
   ]);

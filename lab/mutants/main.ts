@@ -29,10 +29,10 @@ import {
 import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
- * `npm run lab -- mutants`: puts small faults (mutants) into the code, one at a time, and runs the tests. StrykerJS makes the mutants
- * of core's rules and of the server. It does not mutate SQL, so sql.ts makes the mutants of the server's SQL. Prints each mutant
- * that no test catches, unless accepted.json says why it changes nothing. The exit status is 1 when there is such a mutant, when a
- * mutant could not be run, or when accepted.json is out of date.
+ * `npm run lab -- mutants`: puts small faults (mutants) into the code, one at a time, and runs the tests. StrykerJS makes the
+ * mutants of core's rules and of the server. It does not mutate SQL, so sql.ts makes the mutants of the server's SQL. Prints each
+ * mutant that no test catches, unless accepted.json gives a reason why it changes nothing. The exit status is 1 when there is
+ * such a mutant, when a mutant could not be run, or when accepted.json is out of date.
  */
 
 const here = import.meta.dirname;
@@ -215,8 +215,8 @@ function lanes(scope: Scope): number {
 }
 
 /**
- * Runs the tests for each mutant, one mutant at a time in each copy of the repository. {@link lanes} says how many copies there
- * are. Rejects when a test that failed with a mutant also fails without it.
+ * Runs the tests for each mutant, one mutant at a time in each copy of the repository. {@link lanes} returns the number of
+ * copies. Rejects when a test that failed with a mutant also fails without it.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
   const left = [...mutants];

@@ -62,7 +62,7 @@ async function runHere(files: readonly string[]): Promise<void> {
   for (const file of files) await import(pathToFileURL(resolve(file)).href);
 }
 
-/** Runs groups of test files, each in a process of its own, `most` at a time. Ends this process when a test fails. */
+/** Runs groups of test files, each in a separate process, `most` at a time. Ends this process when a test fails. */
 async function runGroups(groups: string[][], most: number): Promise<void> {
   const worker = async () => {
     for (let files = groups.shift(); files; files = groups.shift()) await runFiles(files);

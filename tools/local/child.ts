@@ -18,9 +18,9 @@ export const compiledCode = {
 const usualPatience = 6000;
 
 /**
- * Starts a TypeScript program, and resolves with the program's first IPC message, by which the program says that it is ready.
- * The child gets its own process group. So Ctrl-C reaches only this process, which then ends everything in order. If this
- * process dies, the child ends by itself (`disconnect`). Rejects with {@link NotReady} when the child ends before it is ready.
+ * Starts a TypeScript program, and resolves with the program's first IPC message, which means that the program is ready. The
+ * child gets its own process group. So Ctrl-C reaches only this process, which then ends everything in order. If this process
+ * dies, the child ends by itself (`disconnect`). Rejects with {@link NotReady} when the child ends before it is ready.
  */
 export async function startChild<Ready>(
   file: string,

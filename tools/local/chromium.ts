@@ -101,8 +101,7 @@ async function fromPackage(): Promise<string | undefined> {
 }
 
 /**
- * Returns an installed Chromium that sends reports of what it blocks, which the headless shell does not; undefined if there is
- * none.
+ * Returns an installed Chromium; undefined if there is none. Unlike the headless shell, it sends reports about blocked content.
  */
 export function reportingChromium(): string | undefined {
   return installed();

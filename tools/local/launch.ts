@@ -14,10 +14,10 @@ import { startPostgres } from './postgres.ts';
 import { whenOrphaned } from './processes.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
-/** How long everything besides the server may take to stop before it counts as stuck (ms). */
+/** How long everything except the server may take to stop before it counts as stuck (ms). */
 const patience = 15_000;
 
-/** What is running when {@link LaunchOptions.serve} is called. */
+/** The argument of {@link LaunchOptions.serve}: the plan and the running server. */
 export interface Running {
   plan: Plan;
   /** The URL at which the server listens. */
@@ -43,9 +43,9 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts the server, and prints its address. Also starts what `planFrom` decides (settings.ts): the database and the stand-ins
- * for which the settings name no real one. Stops everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when
- * something ends by itself, or when the process that started this one was killed. Resolves with the exit code.
+ * Starts the server, and prints its address. Also starts what `planFrom` (settings.ts) decides: the database and the stand-ins,
+ * unless the settings name real ones. Stops everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when something
+ * ends unexpectedly, or when the process that started this one was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();
@@ -174,7 +174,7 @@ async function bringUp(
     const { child, ready } = await startChild<{ deskLink?: string }>(program, {
       env,
       flags: serverFlags,
-      // The server may take stopMs to stop by itself. It is killed one second after that.
+      // The server may take stopMs to stop. It is killed one second after that.
       patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;

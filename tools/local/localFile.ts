@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The addresses and keys of what `npm start` runs, in `DATA_DIR/local.json`, for tools and tests. The file holds passwords, so its
- * mode is 600.
+ * The addresses and keys of the programs that `npm start` runs. Stored in `DATA_DIR/local.json` for tools and tests. The file
+ * holds passwords, so its mode is 600.
  */
 export interface LocalFile {
   server: { url: string };

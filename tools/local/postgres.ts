@@ -30,7 +30,7 @@ export interface PostgresOptions {
   port?: number;
   /** Default: loopback. */
   host?: string;
-  /** False turns off fsync: only for tests, whose database can be made again. */
+  /** False turns off fsync. For tests only, whose database can be recreated. */
   durable?: boolean;
   /** Additional server settings, such as `shared_preload_libraries`. */
   settings?: Record<string, string>;

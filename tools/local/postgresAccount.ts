@@ -23,7 +23,7 @@ const sharedFolder = '/var/lib/induct';
 export interface PostgresAccount {
   /** The folder that holds `bin/`, `lib/` and `share/`. */
   native: string;
-  /** Returns what to pass to `spawn` for a program. */
+  /** Returns the arguments for `spawn` that run a program. */
   command(
     program: 'initdb' | 'postgres',
     args: readonly string[],
@@ -97,7 +97,7 @@ function namespaceReaches(paths: readonly string[]): boolean {
   );
 }
 
-/** Returns the account `postgres` if the distribution made it, otherwise `nobody`; undefined without either. */
+/** Returns the account `postgres` if it exists, otherwise `nobody`; undefined if neither exists. */
 function findAccount(): { uid: number; gid: number } | undefined {
   for (const name of ['postgres', 'nobody']) {
     const read = (flag: string) =>

@@ -79,7 +79,7 @@ export async function makeCluster(
   }
 }
 
-/** Makes a database in an empty folder by `initdb`, with a password of its own. */
+/** Creates a database in an empty folder with `initdb`, and with a new password. */
 async function initialise(
   half: string,
   wanted: string,

@@ -2,7 +2,10 @@ import { dirname } from 'node:path';
 
 /** How many test files share a process at most. The process runs their tests one after another. */
 const MOST_TOGETHER = 22;
-/** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
+/**
+ * The folders whose test files each need a separate process, since they test things that exist once per process, such as its
+ * metrics.
+ */
 const apart = ['apps/server', 'apps/server/running'];
 
 /** Whether the tests of a file start whole programs. */
@@ -11,9 +14,9 @@ export function startsPrograms(file: string): boolean {
 }
 
 /**
- * Divides test files (paths from the root of the repository) into groups of one part of the project. Each group is for one process,
- * which loads the server only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Such
- * groups come first.
+ * Divides test files (paths from the root of the repository) into groups of one part of the project. Each group is for one
+ * process, which loads the server only once. A file that starts whole programs, or needs a separate process, forms its own group.
+ * Such groups come first.
  */
 export function groupsOf(files: readonly string[]): string[][] {
   const isAlone = (file: string) => startsPrograms(file) || apart.includes(dirname(file));

@@ -57,11 +57,11 @@ export interface FinalRejection {
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the
  * processing fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's
- * join or its base's. With `isTrial`, writes nothing. With `seen`, the
- * result of a trial, decides nothing unless it would still decide on the same transcripts and the same would still go back. A repeated call decides refunds that are still missing.
+ * join or its base's. With `isTrial`, writes nothing. With `seen`, the result of a trial, decides nothing unless the transcripts
+ * and the refunds are still the same. A repeated call decides refunds that are still missing.
  * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
  * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
- *   much was already refunded.
+ * much was already refunded.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -125,9 +125,9 @@ export async function rejectAndGiveBack(
 }
 
 /**
- * Whether staff have refunded the membership or upgrade of a join. If so, a final rejection would tell the applicant an untrue
+ * Whether staff have refunded the membership or upgrade of a join. If so, a final rejection would give the applicant an untrue
  * reason for the refund. A lost dispute or a refund in Stripe's dashboard does not count: it may have prevented the final
- * rejection until staff said what it was for ({@link whyKept}).
+ * rejection until staff recorded what it was for ({@link whyKept}).
  */
 function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
   return orders.some(

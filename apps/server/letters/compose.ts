@@ -229,7 +229,7 @@ function receiptTable(
   { intentId, amountCents, lines }: NonNullable<Letter['payment']>,
   goesBack: boolean,
   paidOn: string | null | undefined,
-  /** How it was paid, such as "with Visa ending 4242", or by whom: "by NAME". */
+  /** How the payment was made: "with Visa ending 4242", or "by NAME". */
   how: string | undefined,
   more: readonly string[],
 ): AmountTable {

@@ -8,8 +8,8 @@ export interface DueLetter {
   /** The join that the letter is about; null if it is about none. */
   sessionUuid: string | null;
   /**
-   * What the letter is about within the join: for example a payment's id. Each kind, join and occasion has at most one letter,
-   * however often it is made due.
+   * Distinguishes letters of the same kind within a join, for example by a payment's id. Each kind, join and occasion has at most
+   * one letter, however often it is made due.
    */
   occasion: string;
   /** The recipient's address. If absent, the letter goes to the address that the join has when the letter is sent. */
@@ -21,8 +21,8 @@ export interface DueLetter {
 }
 
 /**
- * SQL for an `insert` that makes letters due. It is either a statement of its own or a CTE of the statement that writes the event
- * which the letters report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means
+ * SQL for an `insert` that makes letters due. It is either a separate statement or a CTE of the statement that writes the event
+ * that the letters report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means
  * (`MAIL=elsewhere`).
  */
 export function insertLetters(
@@ -107,9 +107,9 @@ export async function dueLetters(
 }
 
 /**
- * Makes due the letter that tells a payer of a payment that bought nothing and is refunded in full. If the letter was withdrawn
- * before, it becomes due again. If it was sent before, it is not sent a second time. Makes no letter due for a payer by a pay
- * link: they were informed on their page, and get a letter when the refund has arrived.
+ * Makes the letter due that informs a payer about a payment that bought nothing and is refunded in full. If the letter was
+ * withdrawn before, it becomes due again. If it was sent before, it is not sent a second time. Makes no letter due for a payer by
+ * a pay link: they were informed on their page, and get a letter when the refund has arrived.
  */
 export async function dueSecondPayment(
   trx: Kysely<Tables>,

@@ -20,7 +20,7 @@ export type LetterTexts = Record<LetterKind, LetterText>;
 const ours = join(serverFolder, '../../society/letters');
 
 /**
- * Reads the text of every letter: the society's own text from `letters/` beside its society file or, if there is none, our
+ * Reads the text of every letter: the society's own text from `letters/` next to its society file or, if there is none, our
  * default. Throws {@link SocietyFaults} with all faults, each with its file and line.
  */
 export function readLetterTexts(societyFile: string): LetterTexts {

@@ -38,7 +38,7 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** The recipient's possible addresses, the preferred one first, exactly as they were typed or as HubSpot has them. */
+  /** The recipient's possible addresses, the preferred one first, exactly as they were typed or as HubSpot stores them. */
   emails: (string | null)[];
   /** The join's programme; null when the letter is not about a join. */
   programme: string | null;
@@ -147,7 +147,7 @@ export async function readUnwritten(
   return letterOf(rows[0]!);
 }
 
-/** A letter as it is read, with the facts that decide who is a member. */
+/** A letter as the SQL returns it, with the facts that decide who is a member. */
 interface LetterRow extends Omit<Letter, 'isPayerMember' | 'emails'> {
   email: string | null;
   known: KnownEmails | null;

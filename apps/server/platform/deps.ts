@@ -4,7 +4,7 @@ import type { Database } from './database/client.ts';
 import type { Actor } from './database/transaction.ts';
 import type { BrowserCookie } from './http/browserCookie.ts';
 
-/** What every use case may depend on. Each room adds its own in its deps.ts; wire.ts builds all of it. */
+/** The dependencies that every use case may use. Each room adds its own in its deps.ts; wire.ts builds all of them. */
 export interface Deps {
   database: Database;
   /** The member of staff for whom a use case works. Code that acts for staff passes on their name: `{ ...deps, actor }`. */

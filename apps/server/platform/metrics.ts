@@ -35,7 +35,7 @@ export const joins = new Counter({
   registers,
 });
 
-/** The outcome `refunded` stands for a payment that succeeded but bought nothing, so all of it goes back. */
+/** The outcome `refunded` means that a payment succeeded but bought nothing, so all of it is refunded. */
 export const payments = new Counter({
   name: 'induct_payments_total',
   help: 'Payments by kind and outcome, each counted once.',

@@ -31,7 +31,7 @@ export interface CsvFile<Column extends string> {
   /** The line that names the columns. */
   header: string;
   rows: AsyncIterable<CsvRow<Column>>;
-  /** How many bytes of the file have been read. */
+  /** Returns how many bytes of the file have been read so far. */
   bytesRead(): number;
 }
 
@@ -173,7 +173,10 @@ interface Header<Column> {
   order: (Column | null)[];
 }
 
-/** Returns the header; if it is faulty, what the first line does not do or has too many of. */
+/**
+ * Returns the header. If it is faulty, returns the rest of a sentence about the file's first line: which columns are missing,
+ * unknown or named twice.
+ */
 function readHeader<Column extends string>(
   text: string,
   separator: string | undefined,

@@ -13,10 +13,11 @@ export interface ProviderTrouble {
   /** The provider's id of the call, for its support: Stripe's request id or HubSpot's correlation id. Null if there was none. */
   requestId: string | null;
   /**
-   * The notice to staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself.
+   * The notice for staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends without
+   * action by staff.
    */
   notice: string | null;
-  /** What of ours helps, beside what `notice` says. */
+  /** Which command or page of ours helps, in addition to what `notice` says. */
   remedy?: Remedy;
 }
 

@@ -107,7 +107,7 @@ export const catalogueProduct = z.strictObject({
   ships: line.optional(),
   /** What a donation of this amount pays for, shown after the amount: "$10 a study guide". */
   does: line.max(40, 'must have at most 40 characters').optional(),
-  /** What an upgrade adds to the certificate, such as "Distinguished Member". */
+  /** The words that an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: printedLine(60).optional(),
 });
 
@@ -171,7 +171,7 @@ export const societyFile = z.strictObject({
       invitedThroughSchool: line,
       invited: line,
       nominated: line,
-      /** Follows the sentence of an invitation that says who nominated the joiner ({nominatedBy}). */
+      /** A sentence with the nominator's name ({nominatedBy}), shown after the sentence about the invitation. */
       nominatedBy: line.default('Nominated by {nominatedBy}.'),
     }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
@@ -188,7 +188,7 @@ export const societyFile = z.strictObject({
     .strictObject({
       /**
        * Days from the payment until the letter about the certificate is sent; below, until the letter about the portal is sent.
-       * The congratulations page says when each email comes, in its text `when`: the two should agree.
+       * The text `when` of the congratulations page announces when each email comes, and should agree with these numbers.
        */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),

@@ -5,7 +5,7 @@ import { Refusal } from '../../server/platform/http/refusal.ts';
 import { NotCsv } from '../../server/platform/readCsv.ts';
 import { commandOf } from './remedies.ts';
 
-/** The words before a remedy's command in a sentence: they tell what the command is for. */
+/** The words before a remedy's command in a sentence. They introduce what the command is for. */
 const leads: Partial<Record<Remedy['do'], string>> = {
   'give back': 'Give the join back',
   'refund payment': 'To give it back',

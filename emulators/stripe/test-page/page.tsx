@@ -1,6 +1,6 @@
 /**
- * The page that browser.test.ts opens: a payment form made of the provider's real browser packages. The URL's query says what the
- * page is to do; `window.seen` records what happened, for the test to read.
+ * The page that browser.test.ts opens: a payment form made of the provider's real browser packages. The URL's query decides what
+ * the page does; `window.seen` records what happened, for the test to read.
  */
 
 import {
@@ -79,7 +79,7 @@ function Form() {
   );
 }
 
-/** A wallet's button, in a group of its own. `express` in the URL's query says how the page answers its click. */
+/** A wallet's button, in its own `Elements` group. `express` in the URL's query decides how the page answers a click on it. */
 function Express({ answer }: { answer: string }) {
   const stripeJs = useStripe();
   const elements = useElements();

@@ -54,8 +54,8 @@ export async function benchmarkServer(bench: Bench): Promise<Section> {
 }
 
 /**
- * Counts the statements of both servers. For this it starts servers and a PostgreSQL of its own, since counting would slow down
- * the servers that are timed.
+ * Counts the statements of both servers. For this it starts separate servers and a separate PostgreSQL, since counting would slow
+ * down the servers that are timed.
  */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {

@@ -58,7 +58,7 @@ export async function benchmarkUploads(bench: Bench): Promise<Section> {
   );
 }
 
-/** Starts Induct's server. HubSpot's stand-in knows the contact to whom the resumes belong. */
+/** Starts Induct's server. HubSpot's stand-in has the contact to which the resumes belong. */
 async function startOurTarget(world: World, database: OurDatabase): Promise<Target> {
   const { induct, pid } = await startOurs(world, database);
   const folder = join(induct.folder, 'documents');

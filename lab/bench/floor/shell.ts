@@ -5,8 +5,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * Usage: `shell.ts SERVER`. Serves the minimal first page, with which Get Started is compared: an empty page that contains the
- * society's data and loads its style sheet from a file of its own. API calls of the page are forwarded to SERVER.
+ * Usage: `shell.ts SERVER`. Serves the minimal first page with which Get Started is compared: an empty page that contains the
+ * society's data and loads its style sheet from a separate file. API calls of the page are forwarded to SERVER.
  */
 
 const server = process.argv[2]!;

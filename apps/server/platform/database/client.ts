@@ -52,7 +52,7 @@ export function connect(
     // because the running statement rejects with it.
     client.on('error', () => primary?.doubt());
   });
-  // Without this listener a broken idle client would end the process. The pool drops such a client by itself.
+  // Without this listener a broken idle client would end the process. The pool itself removes such a client.
   pool.on('error', () => primary?.doubt());
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: patientPool(pool, new Silence(waits), primary) }),

@@ -18,7 +18,7 @@ export function statement<Values extends object, Row>(
   };
 }
 
-/** Stands for a value in a statement that is being built. */
+/** The placeholder of a value, used while a statement is being built. */
 class Placeholder {
   readonly name: string;
 
@@ -27,5 +27,5 @@ class Placeholder {
   }
 }
 
-/** Makes the placeholder of whichever name is asked for. */
+/** Returns a placeholder for any property name. */
 const placeholders = new Proxy({}, { get: (_, name) => sql.val(new Placeholder(String(name))) });

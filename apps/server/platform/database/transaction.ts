@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from './client.ts';
 import type { Tables } from './types.ts';
 
-/** Who does a piece of work: the name of a member of staff; null for a joiner, a provider, or Induct by itself. */
+/** The name of the member of staff who does a piece of work; null for a joiner, a provider, or Induct's background work. */
 export type Actor = string | null;
 
 /** Runs `work` in a transaction. Database triggers record the steps of joins in it as the actor's. */

@@ -168,7 +168,10 @@ export interface JoinSessionTable {
   paid_at: NullableTimestamp;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
-  /** When the join was erased; null if it was not. An erased join's row is kept for its money, and names nobody. */
+  /**
+   * When the join was erased; null if it was not. The row of an erased join is kept as a record of its money, without personal
+   * data.
+   */
   erased_at: NullableTimestamp;
   /** When a browser's user first proved that they are the joiner; null before that. */
   proven_at: NullableTimestamp;

@@ -27,8 +27,8 @@ const NAME = 'induct_join';
 /** The cookie lasts as long as a pass. */
 const MAX_AGE_SECONDS = 30 * 86_400;
 /**
- * The most joins in one cookie: those that the browser only began, which are open in different tabs, and those that it paid for or
- * whose joiner its user has proven to be. All of them fill three quarters of what browsers keep of a cookie (4 KB).
+ * The maximum number of joins in one cookie: of joins that the browser only began (in different tabs), and of joins that it paid
+ * for or whose joiner its user proved to be. Together they fill three quarters of a cookie's maximum size (4 KB).
  */
 const MOST_BEGUN = 16;
 const MOST_SURE = 10;

@@ -37,7 +37,7 @@ export function serveHealth(
 ): void {
   const hidden = { schema: { hide: true } };
   const storage = kept(STORAGE_KEPT_MS, () => reachStorage(deps));
-  // The checks use a connection of their own. On the pool of calls, the checks would fail while all of the pool's connections are
+  // The checks use a separate connection. On the pool of calls, the checks would fail while all of the pool's connections are
   // busy. A load balancer would then move the load to the next server, which would fail in the same way, until no server is left.
   const own = connect(deps.config.databaseUrl, { name: 'health', connections: 1 });
   app.addHook('onClose', () => own.destroy());

@@ -10,12 +10,12 @@ import { logAnswer, withRequestId } from './logging.ts';
 import { FINISH_MS } from './stopping.ts';
 import { limitBodies, limitRest, serverTimes, type TimeLimits } from './timeLimits.ts';
 
-/** The largest body (bytes) of a call with JSON. Uploads are streamed and have a limit of their own. */
+/** The largest body (bytes) of a call with JSON. Uploads are streamed, and have another limit. */
 const BODY_LIMIT = 65_536;
 
 /**
- * Returns an HTTP server without routes, not listening yet: the joiners' or the desk's. The lines that log its answers have the fields
- * of `logged`.
+ * Returns an HTTP server without routes, for the joiners' pages or for the desk. It is not listening yet. The log lines about its
+ * answers contain the fields of `logged`.
  */
 export function newServer(
   { config, log }: Pick<Deps, 'config' | 'log'>,
@@ -24,7 +24,7 @@ export function newServer(
 ): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
-    // Lines have the request's id by `withRequestId`, so that no request needs a logger of its own.
+    // `withRequestId` adds the request's id to log lines, so that no request needs its own logger.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,

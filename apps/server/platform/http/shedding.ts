@@ -73,13 +73,14 @@ const ofRoutes: Record<string, Priority | null> = {
 /** The interval of the measurements (ms): long enough that the mean delay of a sample does not show a single busy moment. */
 const SAMPLE_MS = 1_500;
 
-/** What `@fastify/under-pressure` measures. Delays are milliseconds. */
+/** The measurements of `@fastify/under-pressure`. Delays are in milliseconds. */
 export type Measured = Record<'eventLoopDelay' | 'heapUsed' | 'rssBytes', number>;
 
 /**
  * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
  * progress, and last the calls of paying joiners (docs/run.md, "Too much load"). Must be registered after the hooks that set
- * headers, so that refusals have these headers, too. With `measured`, which a test may pass, nothing else is measured.
+ * headers, so that refusals have these headers, too. With `measured`, which only tests pass, uses these values instead of
+ * measuring.
  */
 export async function shedLoad(
   app: FastifyInstance,

@@ -34,9 +34,9 @@ export class MailRefused extends Error {}
 export class MailPostponed extends Error {}
 /**
  * Thrown if no letter can be sent now. `code` is the server's reply code, or the name of the connection error. The log has `code`
- * instead of the message, which may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail
- * server or in the settings; null if the failure may end by itself. `mayBeOfLetter`: the server has not said whether it refuses
- * the account or only this letter.
+ * instead of the message, which may quote a reply with the recipient's address. `notice` is a sentence for staff about what to
+ * repair at the mail server or in the settings; null if the failure may be temporary. `mayBeOfLetter`: the server has not said
+ * whether it refuses the account or only this letter.
  */
 export class MailDown extends Error {
   readonly code: string;

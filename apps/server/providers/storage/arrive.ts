@@ -13,7 +13,7 @@ const ENVELOPE = '.envelope';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const isKey = (name: string) => KEY.test(name);
-/** Returns the name of a document's envelope, which is stored beside the document. */
+/** Returns the name of a document's envelope, which is stored next to the document. */
 export const envelopeOf = (key: string) => key + ENVELOPE;
 /** Returns the storage key of the document whose envelope has this name; null if the name is not that of an envelope. */
 export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);

@@ -17,9 +17,9 @@ const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
  * Returns a storage that keeps its documents in a {@link ByteStore}. With keys, each document is encrypted with its own data key,
- * whose envelope is stored beside the document (docs/decisions/0015). Without keys, documents are stored unencrypted. Unencrypted
- * documents can be read in both cases: a document's first bytes show whether it is encrypted. An envelope is written before its
- * document, and removed after its document, so that an encrypted document always has an envelope.
+ * whose envelope is stored next to the document (docs/decisions/0015). Without keys, documents are stored unencrypted.
+ * Unencrypted documents can be read in both cases: a document's first bytes show whether it is encrypted. An envelope is written
+ * before its document, and removed after its document, so that an encrypted document always has an envelope.
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {

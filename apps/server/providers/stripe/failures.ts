@@ -16,8 +16,8 @@ export interface CallFailure {
   /** Stripe's id of the request, for https://dashboard.stripe.com/logs */
   requestId: string | null;
   /**
-   * `refusal`: Stripe will refuse this call until somebody repairs something, here or at Stripe. `unreadable`: the answer does not
-   * have Stripe's format. `outage`: the failure ends by itself.
+   * `refusal`: Stripe will refuse this call until somebody repairs something, here or at Stripe. `unreadable`: the answer does
+   * not have Stripe's format. `outage`: the failure is temporary.
    */
   kind: 'refusal' | 'unreadable' | 'outage';
   /** Stripe's message if the failure is about the key, since it names the permission that the key lacks; otherwise null. */

@@ -102,7 +102,7 @@ export interface PaymentProvider {
    * An empty value removes its key. Also resolves if the intent does not exist.
    */
   writeNotes(intentId: string, notes: Readonly<Record<string, string>>): Promise<void>;
-  /** Returns the id of the Customer to whom a card is attached; null if there is none. Throws {@link NotAtStripe}. */
+  /** Returns the id of the Customer to which a card is attached; null if there is none. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** Creates an intent, to be confirmed by the card form or by {@link confirmWithSavedCard}. */
   createIntent(intent: NewIntent): Promise<Intent>;
@@ -186,7 +186,7 @@ export function stripeProvider({
     return thrown;
   };
 
-  /** Makes one call. Converts an error of Stripe's library with `understand`, which also says which failure to report. */
+  /** Makes one call. Converts an error of Stripe's library with `understand`, which also returns the failure to report. */
   async function attempt<T>(
     call: keyof PaymentProvider,
     make: (stripe: Stripe) => Promise<T>,
@@ -418,7 +418,7 @@ export function stripeProvider({
         try {
           return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
         } catch (error) {
-          // Any other error is about a signed body that is no event of this kind.
+          // Any other error means that the signature is right but the body is not an event.
           if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) return null;
         }
       return null;
@@ -427,7 +427,7 @@ export function stripeProvider({
 }
 
 const stripeId = z.string().regex(/^[\w-]{1,255}$/);
-/** What is read of an event. */
+/** The parts of an event that we read. */
 const eventShape = z.object({
   id: stripeId,
   type: z.string().regex(/^[\w.]{1,255}$/),
@@ -444,7 +444,7 @@ const eventShape = z.object({
   }),
 });
 
-/** Returns an event of Stripe; null if it does not have the shape of one. */
+/** Parses an event of Stripe. Returns null if it does not have the expected shape. */
 function readEvent(given: unknown): ProviderEvent | null {
   const read = eventShape.safeParse(given);
   if (!read.success) return null;

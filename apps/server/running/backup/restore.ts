@@ -211,7 +211,7 @@ async function createIfMissing(client: pg.Client, schema: string): Promise<boole
   return true;
 }
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on a new connection, and closes it afterwards. */
 async function ask<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const { client } = await connectToPrimary(databaseUrl);
   return work(client).finally(() => client.end());

@@ -36,7 +36,7 @@ export function isDoctorToken(secret: string, token: string, now: Date): boolean
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Serves a path that tells the doctor how the doctor's own call arrived. Calls without a valid token get 404. */
+/** Serves a path that returns to the doctor how the doctor's own call arrived. Calls without a valid token get 404. */
 export function serveArrival(app: FastifyInstance, deps: Deps): void {
   app.get(PATH, { schema: { hide: true } }, (request, reply) => {
     const token = request.headers[HEADER];

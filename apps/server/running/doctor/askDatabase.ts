@@ -66,7 +66,7 @@ function linkOf(client: pg.Client): DatabaseLink {
   return { address, tls: isRequired && stream.authorized ? 'verified' : 'unverified' };
 }
 
-/** Runs `ask` on a connection of its own. Returns the result of `ask`, or the reason why there is none. */
+/** Runs `ask` on a new connection. Returns the result of `ask`, or the reason why there is none. */
 export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,

@@ -6,7 +6,7 @@ import { MailDown, openMail } from '../../providers/mail/client.ts';
 /** Returns the TXT records of a name, each as the strings of which it consists. Rejects like node:dns. */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
-/** What the doctor found out about the mail server, and about DNS records of the sender's domain. */
+/** The doctor's findings about the mail server, and about DNS records of the sender's domain. */
 export interface MailState {
   server: string;
   isStandIn: boolean;

@@ -36,7 +36,7 @@ export interface Facts {
   arrival: Answer<Arrival>;
   /** The desk's address, and whether the desk answers there; null if there is no desk. */
   desk: { url: string; answer: Answer<null> } | null;
-  /** What the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
+  /** The facts that the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
   societyFile: string;

@@ -5,9 +5,9 @@ import { isPublic } from '../doctor/finding.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
 /**
- * Plans what the Stripe account lacks: a webhook endpoint with our API version and exactly the events that the server needs, and
- * the domain for Apple Pay. Plans to correct an existing endpoint of our version instead of adding another. `webhookUrls` are the
- * URLs at which the server receives webhooks; a new endpoint gets the first.
+ * Plans to create the things that the Stripe account lacks: a webhook endpoint with our API version and exactly the events that
+ * the server needs, and the domain for Apple Pay. Plans to correct an existing endpoint of our version instead of adding another.
+ * `webhookUrls` are the URLs at which the server receives webhooks; a new endpoint gets the first.
  */
 export function planStripe(
   { endpoints, domain }: Pick<StripeAccount, 'endpoints' | 'domain'>,
