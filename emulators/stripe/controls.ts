@@ -18,23 +18,23 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/webhooks/flush`: sends all pending webhooks; `POST /_emulator/webhooks/idle`: waits until none is being sent
  * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`: opens a dispute, or an inquiry
  * - `POST /_emulator/disputes/:id/close {status: won | lost | prevented | warning_closed}`: ends it; `POST
- * /_emulator/disputes/:id/escalate`: makes an inquiry a dispute
+ *   /_emulator/disputes/:id/escalate`: makes an inquiry a dispute
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: sets how refunds are answered from now
- * on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled, reason?}`: settles one refund
+ *   on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled, reason?}`: settles one refund
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on; null: no longer
  * - `POST /_emulator/processing {hold, intent?}`: with `hold`, payments from now on, or those of one intent, stay in `processing`
- * until `POST /_emulator/payment_intents/:id/settle {declines?: code}` lets one succeed, or declines it
+ *   until `POST /_emulator/payment_intents/:id/settle {declines?: code}` lets one succeed, or declines it
  * - `POST /_emulator/reviews {hold}`: with `hold`, Radar opens a review of each payment from now on; `POST
- * /_emulator/reviews/:id/close {reason: approved | refunded | refunded_as_fraud}`: ends a review
+ *   /_emulator/reviews/:id/close {reason: approved | refunded | refunded_as_fraud}`: ends a review
  * - `POST /_emulator/payouts {automatic?}`: pays the balance out to the bank; `POST /_emulator/payouts/:id/reconcile`: lets the
- * API list the transactions of an automatic payout; `POST /_emulator/payouts/:id/fail`: the bank returns the money
+ *   API list the transactions of an automatic payout; `POST /_emulator/payouts/:id/fail`: the bank returns the money
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a URL of this
- * machine, which the API would not register
+ *   machine, which the API would not register
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple accepts or refuses the domain
  * - `POST /_emulator/browser {wallet}`: sets whether devices have a wallet
  * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: sets whether the bank asks its question about
- * this intent in a frame over the page, or on a separate page
+ *   this intent in a frame over the page, or on a separate page
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));

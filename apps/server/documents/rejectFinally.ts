@@ -61,7 +61,7 @@ export interface FinalRejection {
  * and the refunds are still the same. A repeated call decides refunds that are still missing.
  * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
  * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
- * much was already refunded.
+ *   much was already refunded.
  */
 export async function rejectFinally(
   deps: Deps,

@@ -12,8 +12,8 @@ import { isOver } from './review.ts';
 /**
  * Returns the following about a join, for a browser that holds it:
  * - Its documents that are neither rejected nor removed; for an upgrade by link, also those of its base's join.
- * - The rejection by staff, if there is one, and whether the membership has ended. A browser that may not see the joiner's data
- * gets only whether the membership has ended.
+ * - The rejection by staff, if there is one, and whether the membership has ended.
+ * A browser that may not see the joiner's data gets only whether the membership has ended.
  */
 export async function sessionDocuments(
   deps: Deps,

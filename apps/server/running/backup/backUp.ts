@@ -32,11 +32,12 @@ interface StoredDocument {
 /**
  * Saves the database and its documents into a new or empty folder, in this order:
  * - The PostgreSQL schema that has Induct's tables is dumped from a snapshot, with all rows. A row is written only after its
- * document is stored, so the storage has each document of the snapshot. With `stoppable`, the database is stopped instead, and
- * its files are copied.
+ *   document is stored, so the storage has each document of the snapshot. With `stoppable`, the database is stopped instead, and
+ *   its files are copied.
  * - The journal of erasures at `journal` is copied if it exists. The copy lists every person who was erased before the snapshot.
  * - The documents are copied.
- * - The manifest is written. A folder without a manifest is no backup. Throws {@link BackupFault}, and errors of the storage.
+ * - The manifest is written. A folder without a manifest is no backup.
+ * Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,
