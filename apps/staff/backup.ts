@@ -159,8 +159,8 @@ function told(manifest: Manifest): string[] {
 }
 
 /**
- * Migrates the restored database and reconciles it with Stripe. Returns false if a step fails, which staff can repeat with its own
- * command.
+ * Migrates the restored database and reconciles it with Stripe. Returns false if one of these steps fails; staff can then repeat
+ * it with its own command.
  */
 export async function afterwards(config: Config): Promise<boolean> {
   try {

@@ -172,7 +172,7 @@ function tellAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>):
 
 /**
  * Prints each planned refund, and then the sum of the refunds that Stripe has made. Returns false if Stripe has refused a refund
- * for good.
+ * permanently.
  */
 export function tellPlan(
   plan: Pick<RefundPlan, 'refunds' | 'notes'> & Pick<JoinRefund, 'given' | 'preview'> & { kept?: string[] },

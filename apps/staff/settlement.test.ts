@@ -194,7 +194,7 @@ test('after the dry run of a payment whose order a restore has lost, the payment
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
-/** Makes Stripe refuse refunds of the intent `onlyOf` for good, as if a dispute had been opened just before. */
+/** Makes Stripe refuse refunds of the intent `onlyOf` permanently, as if a dispute had been opened just before. */
 function refuseForGood(t: TestContext, onlyOf: string) {
   const { refund } = server.deps.payments;
   return t.mock.method(server.deps.payments, 'refund', async (given: Parameters<typeof refund>[0]) => {

@@ -133,8 +133,8 @@ export class Contacts {
   }
 
   /**
-   * Deletes a contact for good (GDPR), even if it is archived. Also deletes the contacts that were merged into it, and the notes
-   * that belong to no other contact.
+   * Deletes a contact permanently (GDPR), even if it is archived. Also deletes the contacts that were merged into it, and the
+   * notes that belong to no other contact.
    */
   erase(id: string): void {
     const row = this.#afterMerges(id);

@@ -19,7 +19,7 @@ interface Filter {
   highValue?: string;
 }
 
-/** The most results that paging can reach (https://developers.hubspot.com/docs/guides/api/crm/search). */
+/** The maximum number of results that paging can reach (https://developers.hubspot.com/docs/guides/api/crm/search). */
 const DEEPEST = 10_000;
 const MOST_FILTERS = 18;
 

@@ -105,7 +105,7 @@ const batchAnswer = (item: object) =>
     ['status', 'results', 'startedAt', 'completedAt'],
   );
 
-/** The most inputs of a batch (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide). */
+/** The maximum number of inputs in a batch (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide). */
 const BATCH = 100;
 
 /** The shapes of all bodies, from the CRM's specification. They are closed: a property that a shape does not list is a fault. */

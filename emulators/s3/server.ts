@@ -21,7 +21,7 @@ export interface S3Emulator {
 
 export const S3_BUCKET = 'documents';
 const KEYS: Keys = { accessKeyId: 'AKIAEMULATED', secretAccessKey: 'emulated-secret' };
-/** The most objects on a page of a list. S3 has 1,000; fewer here, so that tests see more than one page. */
+/** The maximum number of objects on a page of a list. S3 has 1,000; fewer here, so that tests see more than one page. */
 const PAGE = 10;
 const KNOWN_HEADERS =
   /^x-amz-(date|content-sha256|user-agent|sdk-checksum-algorithm|checksum-(crc32|algorithm|type|mode)|mp-object-size)$/;

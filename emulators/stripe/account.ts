@@ -35,7 +35,7 @@ export function retrieveAccount(call: Call): object {
   };
 }
 
-/** The most webhook endpoints that an account may have in each mode. */
+/** The maximum number of webhook endpoints that an account may have in each mode. */
 const MOST_ENDPOINTS = 16;
 
 /** Creates a webhook endpoint. As at Stripe, only this answer contains the signing secret. */

@@ -5,7 +5,7 @@ import { given, page } from './lists.ts';
 import { isEventType } from './shapes.ts';
 import type { ApiObject, Condition } from './store.ts';
 
-/** The most event types in the filter of a list (https://docs.stripe.com/api/events/list). */
+/** The maximum number of event types in the filter of a list (https://docs.stripe.com/api/events/list). */
 const MOST_TYPES = 20;
 
 export type Event = Stripe.Event & ApiObject;

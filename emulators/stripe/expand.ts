@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
 
-/** The most levels that a path may expand, not counting `data` (https://docs.stripe.com/api/expanding_objects). */
+/** The maximum number of levels that a path may expand, not counting `data` (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
 
 /**

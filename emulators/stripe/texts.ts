@@ -1,6 +1,6 @@
 import { invalid } from './errors.ts';
 
-/** The most characters of each text (the published OpenAPI document, `maxLength`). */
+/** The maximum number of characters of each text (the published OpenAPI document, `maxLength`). */
 const LONGEST = {
   'customer email': 512,
   'customer name': 256,

@@ -52,8 +52,8 @@ export interface Outcome {
 }
 
 /**
- * The most mutants that may lie within the range of a drawn mutant, including itself. A mutant with more is not drawn: for
- * example a mutant that empties a function, since all mutants of the function's body lie within its range.
+ * The maximum number of mutants that may lie within the range of a drawn mutant, including itself. A mutant with more is not
+ * drawn: for example a mutant that empties a function, since all mutants of the function's body lie within its range.
  */
 const MOST_IN_A_PLACE = 6;
 

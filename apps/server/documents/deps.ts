@@ -3,7 +3,10 @@ import type { Storage } from '../providers/storage/storage.ts';
 import type { Inspector } from './inspector.ts';
 import type { Scanner } from './scanner.ts';
 
-/** Which documents has a member sent, and how do staff decide about them? */
+/**
+ * The dependencies of this room, which answers the question: which documents has a member sent, and how do staff decide about
+ * them?
+ */
 export interface Deps extends PayingDeps {
   storage: Storage;
   /** Inspects uploaded documents in a child process. */

@@ -15,7 +15,7 @@ const NO_FILE = 'Please choose a file to upload.';
 const ONE_FILE = 'Please upload one file at a time.';
 const MOST_FIELDS = 10;
 const MOST_FIELD_BYTES = 1000;
-/** The most bytes that a form may have in addition to its file. */
+/** The maximum number of bytes that a form may have in addition to its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
 /** The sender of an upload, and the proof of who it is. */
@@ -50,7 +50,8 @@ export async function receiveUpload(
   if (length > (await deps.storage.room())) throw isFull(deps);
   const fields: Record<string, string> = {};
   const parts = request.parts({
-    // Without this, a name is cut at each backslash, which is a character like any other in the names of most systems.
+    // Without this option, a name loses everything before its last backslash. In most systems a backslash is an ordinary
+    // character in file names.
     preservePath: true,
     limits: {
       fields: MOST_FIELDS,
@@ -95,8 +96,8 @@ export async function receiveUpload(
 }
 
 /**
- * Returns a file's name as the sender typed it. Browsers write three characters of it in another way (WHATWG, HTML, "multipart form
- * data": the escaping of names).
+ * Returns a file's name as the sender typed it. Browsers escape three characters of it: quotes, CR and LF (WHATWG, HTML,
+ * "multipart form data").
  */
 function givenName(fileName = ''): string {
   return fileName.replace(/%(22|0D|0A)/gi, decodeURIComponent);

@@ -55,13 +55,13 @@ export interface FinalRejection {
 }
 
 /**
- * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the
+ * Rejects the transcripts of a join finally and decides the refund, in one transaction. Refunds the membership less the
  * processing fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's
  * join or its base's. With `isTrial`, writes nothing. With `seen`, the result of a trial, decides nothing unless the transcripts
  * and the refunds are still the same. A repeated call decides refunds that are still missing.
  * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
  * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
- *   much was already refunded.
+ * much was already refunded.
  */
 export async function rejectFinally(
   deps: Deps,

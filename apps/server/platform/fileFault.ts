@@ -22,7 +22,7 @@ const OF_FILES = [
 export function fileFaultOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // Connecting to a Unix socket can fail with the same codes, but is no file operation.
+  // Connecting to a Unix socket can fail with the same codes, but is not a file operation.
   if (code === undefined || syscall === undefined || syscall === 'connect' || !OF_FILES.includes(code))
     return null;
   return `A file could not be read or written (${code}): ${error.message}.`;

@@ -1,6 +1,9 @@
 import type { Deps as DocumentDeps } from '../documents/deps.ts';
 
-/** Does this installation work? Doctor, setup, backup, metrics, reports of browsers. */
+/**
+ * The dependencies of this room, which answers the question: does this installation work? Doctor, setup, backup, metrics, and
+ * reports of browsers.
+ */
 export interface Deps extends DocumentDeps {
   /** Whether a token proves that the caller is the operator command `doctor` of this installation. */
   isDoctor(token: string): boolean;

@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts';
 export const KEPT_MS = 10_000;
 /** If the database takes longer than this (ms), it counts as down. Prometheus itself waits only ten seconds for the whole page. */
 const PATIENCE_MS = 3_000;
-/** The highest number up to which a queue is counted. */
+/** The maximum number to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
  * A letter counts as waiting while it waits for a retry, unless its next try is further away than this interval, which is longer

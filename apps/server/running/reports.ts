@@ -10,19 +10,19 @@ import { browserReports } from '../platform/metrics.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * The most bytes of a request's body, and the most reports that are read from it. Chromium sends up to a hundred reports at once,
- * each with the page's policy.
+ * The maximum number of bytes in a request's body, and of reports that are read from it. Chromium sends up to a hundred reports
+ * at once, each with the page's policy.
  */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
-/** The most kinds of reports that are counted from one body. */
+/** The maximum number of kinds of reports that are counted from one body. */
 const KINDS_AT_ONCE = 20;
 /**
- * The most kinds that are stored. A new kind replaces the kind with the lowest count. Real kinds have high counts, so kinds that
- * somebody invents do not displace them.
+ * The maximum number of kinds that are stored. A new kind replaces the kind with the lowest count. Real kinds have high counts,
+ * so kinds that somebody invents do not displace them.
  */
 const KINDS = 100;
-/** The most notices to staff about new kinds in a day. */
+/** The maximum number of notices to staff about new kinds in a day. */
 export const NOTICES_A_DAY = 20;
 /** If no report of a kind arrives for this many days, the kind counts as new when it is reported again. */
 const KEPT_DAYS = 90;

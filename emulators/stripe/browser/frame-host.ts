@@ -55,7 +55,7 @@ export class Frame {
     });
   }
 
-  /** Removes the frame. Its state is lost; when it is inserted again, it starts anew. */
+  /** Removes the frame, whose state is lost. If the frame is inserted again, it starts from the beginning. */
   remove(): void {
     this.node.remove();
     this.#connection = Promise.withResolvers();

@@ -5,7 +5,7 @@ import type { Screen } from '../../../tests/e2e/screens.ts';
 import { freePort } from '../../../tools/local/ports.ts';
 import { launchOptions } from './slowPhone.ts';
 
-/** The most runs for one screen: Lighthouse sometimes misses the beginning of a load. */
+/** The maximum number of runs for one screen. Lighthouse sometimes misses the beginning of a load. */
 const MOST_RUNS = 3;
 const categories = ['performance', 'accessibility', 'best-practices'];
 

@@ -15,8 +15,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 // PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling one of
 // our short statements takes many times as long as running it.
 const noJit = 'set jit = off';
-// Keeps a generic plan at once. By default PostgreSQL would plan a statement five times on each connection first. plans.test.ts
-// checks the generic plans.
+// Makes PostgreSQL use a generic plan from the start. By default it plans a statement five times on each connection first.
+// plans.test.ts checks the generic plans.
 const ofShortStatements = `${noJit}; set plan_cache_mode = force_generic_plan`;
 
 /**
@@ -125,8 +125,8 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
 }
 
 /**
- * The most statements that are prepared: more than the code contains. If there are more texts than this, they vary at run time
- * and are seldom repeated, so the rest is not prepared.
+ * The maximum number of statements that are prepared. The code contains fewer. If there are more texts than this, they vary at
+ * run time and are seldom repeated, so the rest is not prepared.
  */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();

@@ -3,8 +3,9 @@ import type { Database } from './client.ts';
 import type { Tables } from './types.ts';
 
 /**
- * Runs `work`, which may talk to the outside, in a transaction that has taken an advisory lock. Returns null, without running it, if
- * `take` could not. The transaction writes nothing, so the result of `work` is returned even if the commit fails.
+ * Runs `work`, which may call external services, in a transaction that holds an advisory lock. `take` tries to acquire the lock.
+ * If it returns false, `work` is not run, and the result is null. The transaction writes nothing, so the result of `work` is
+ * returned even if the commit fails.
  */
 export async function holding<T>(
   database: Database,

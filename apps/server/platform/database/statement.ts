@@ -2,8 +2,8 @@ import { CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } fr
 import type { Tables } from './types.ts';
 
 /**
- * Returns a function that executes a statement. Its text is built once, because building it anew for each call takes half as long as
- * the database takes to answer. `build` gets a placeholder for each value, and is called at the first execution.
+ * Returns a function that executes a statement. Its text is built once, because building it for each call would take half as long
+ * as the database takes to answer. `build` gets a placeholder for each value, and is called at the first execution.
  */
 export function statement<Values extends object, Row>(
   build: (placeholders: { [Name in keyof Values]: RawBuilder<Values[Name]> }) => RawBuilder<Row>,

@@ -10,7 +10,7 @@ const LOOK_MS = 50;
  * next call.
  */
 const QUIET_MS = 1_000;
-/** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
+/** The maximum time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
 /** A turn of the event loop that takes less time (ms) contains no other work after Node has looked for new connections. */
 const QUIET_TURN_MS = 1;

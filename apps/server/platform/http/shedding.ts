@@ -13,8 +13,8 @@ import { templateOf } from './routes.ts';
 export const BUSY = 'We are very busy right now. Please wait a moment and try again.';
 
 /**
- * The priorities of calls. `from` is the load at which calls are refused, as a multiple of the limits. `retryAfter` is the lowest
- * value of the Retry-After header (s).
+ * The priorities of calls. `from` is the load at which calls are refused, as a multiple of the limits. `retryAfter` is the
+ * minimum of the Retry-After header (s).
  */
 const priorities = {
   new: { from: 1, retryAfter: 10 },

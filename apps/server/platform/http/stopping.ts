@@ -5,7 +5,7 @@ export const FINISH_MS = 20_000;
 /** How long (ms) background work may take after FINISH_MS, before the process ends. The next start resumes unfinished work. */
 const REST_MS = 3_000;
 
-/** Returns the longest time from SIGTERM to the end of the process (ms). */
+/** Returns the maximum time (ms) from SIGTERM to the end of the process. */
 export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): number {
   return stopDelaySeconds * 1_000 + FINISH_MS + REST_MS;
 }

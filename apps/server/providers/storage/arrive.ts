@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** The most bytes of one upload that are buffered before they are written to the disk. */
+/** The maximum number of bytes of one upload that are buffered before they are written to the disk. */
 const WAITING_BYTES = 524_288;
 const PIECE_BYTES = 65_536;
 const PART = '.part';

@@ -12,7 +12,7 @@ import {
   type StoredFile,
 } from './storage.ts';
 
-/** The most bytes of an envelope that are read. An envelope has about 110 bytes. */
+/** The maximum number of bytes that are read from an envelope. An envelope has about 110 bytes. */
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**

@@ -55,10 +55,10 @@ export function readMoneyBack(
 }
 
 /**
- * Returns the cents that a dispute took for good: the cents that its balance transactions withdrew and did not return. They may
- * be less than the disputed amount if a part of the payment was refunded before. A prevented dispute has taken money only if it
- * has such transactions. A lost dispute without transactions, or a dispute whose transactions are in another currency, took the
- * disputed amount.
+ * Returns the cents that a dispute took permanently: the cents that its balance transactions withdrew and did not return. They
+ * may be less than the disputed amount if a part of the payment was refunded before. A prevented dispute has taken money only if
+ * it has such transactions. A lost dispute without transactions, or a dispute whose transactions are in another currency, took
+ * the disputed amount.
  */
 function takenCents({ status, amount, currency, balance_transactions: moved }: Stripe.Dispute): number {
   if (status !== 'lost' && status !== 'prevented') return 0;

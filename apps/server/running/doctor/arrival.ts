@@ -16,7 +16,7 @@ export type Arrival = z.infer<typeof arrivalShape>;
 
 const PATH = '/api/doctor/arrival';
 const HEADER = 'x-induct-doctor';
-/** The most that a token's time may differ from the server's clock, in either direction (ms). */
+/** The maximum difference between a token's time and the server's clock, in either direction (ms). */
 const TOKEN_MS = 120_000;
 const TIMEOUT_MS = 5_000;
 /** An address for documentation (RFC 5737), which no caller has. The doctor claims it in X-Forwarded-For, as an attacker would. */

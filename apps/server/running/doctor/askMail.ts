@@ -3,7 +3,7 @@ import type { MailSettings } from '../../platform/config/mail.ts';
 import type { Answer } from '../../providers/answer.ts';
 import { MailDown, openMail } from '../../providers/mail/client.ts';
 
-/** Returns the TXT records of a name, each as the strings of which it consists. Rejects like node:dns. */
+/** Returns the TXT records of a name, each as an array of its strings. Rejects like node:dns. */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
 /** The doctor's findings about the mail server, and about DNS records of the sender's domain. */

@@ -81,7 +81,7 @@ async function unreadableOf(storage: Storage): Promise<string | null> {
       await storage.how(key);
     } catch (error) {
       if (error instanceof DocumentFault) return error.notice;
-      // A document that was removed after the storage had listed it is no fault, and is skipped.
+      // A document that was removed after the storage had listed it is not a fault, and is skipped.
       if (!(error instanceof NotStored)) throw error;
     }
     if (--left === 0) break;

@@ -95,8 +95,8 @@ function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
 }
 
 /**
- * The most that the clock may differ from Stripe's (ms). With a larger difference, webhooks and links may be refused because of
- * their timestamps. Stripe's own tolerance for webhooks is five minutes.
+ * The maximum difference between the clock and Stripe's clock (ms). With a larger difference, webhooks and links may be refused
+ * because of their timestamps. Stripe's own tolerance for webhooks is five minutes.
  */
 const CLOCK_MS = 60_000;
 
@@ -179,7 +179,10 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
     : applePay.missing(`${host} ${trouble}. By hand: ${DOMAINS_PAGE}.`, { do: 'set up' });
 }
 
-/** Reports whether the account offers Link. The card forms switch Link off in either case: Link may pay by a bank account under the name of a card. */
+/**
+ * Reports whether the account offers Link. The card forms switch Link off in either case: with Link a joiner could pay from a
+ * bank account, although the page offers only cards.
+ */
 function ofLink({ stripe: { offersLink } }: Facts): Finding {
   const link = about('Link');
   if ('down' in offersLink) return link.unknown(`Stripe does not answer (${offersLink.down}). Try again.`);
