@@ -83,7 +83,7 @@ test('the commands under "Without containers: systemd" start two servers that ta
     assert.match(metrics, /^induct_database_up 1$/m);
   }
 
-  // A staff command, as docs/deploy.md writes it.
+  // The form of a staff command in docs/deploy.md.
   const staff = (words: string) => `${documented('systemd-run')[0]!.replace(/ doctor$/, '')} ${words}`;
   // The doctor reports that the providers do not accept invented keys. Everything else is in order.
   const doctor = await run(staff('doctor'));

@@ -1,8 +1,9 @@
 import type { Deps } from './deps.ts';
 
 /**
- * Returns a calendar entry for a proof of eligibility that is due on this day (YYYY-MM-DD), with a reminder three days before: a file
- * in iCalendar (RFC 5545), for a whole day, since the day is that of the society's time zone. It names no member.
+ * Returns a calendar file (iCalendar, RFC 5545) with an entry for a proof of eligibility that is due on this day (YYYY-MM-DD),
+ * and a reminder three days before. The entry is for a whole day, because the day is in the society's time zone. It names no
+ * member.
  */
 export function proofCalendar({ society, config }: Pick<Deps, 'society' | 'config'>, day: string): string {
   const { name, supportEmail } = society.society;

@@ -38,8 +38,8 @@ export async function uploadTranscript(
 /**
  * Takes a transcript for a paid join; for an upgrade by link, for its base's join. Calls `store`, which stores the file, only if
  * the join may get a transcript. Resolves when both the file and its row are stored durably. Returns the join to which the
- * transcript belongs. `holding` is how the sender's browser holds the join; null for staff and for senders with an upload link.
- * Throws a {@link Refusal}.
+ * transcript belongs. `holding` is how the sender's browser holds the join; null for staff and for senders who use an upload
+ * link. Throws a {@link Refusal}.
  */
 export async function takeTranscript(
   deps: Deps,

@@ -181,7 +181,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
 
 /**
  * Reports whether the account offers Link. The card forms switch Link off in either case: with Link a joiner could pay from a
- * bank account, although the page offers only cards.
+ * bank account, but an upgrade needs a card that can be charged again.
  */
 function ofLink({ stripe: { offersLink } }: Facts): Finding {
   const link = about('Link');
