@@ -61,10 +61,13 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
-/** Where browsers report what they blocked, and pages what broke. It is not a call: the answer is empty. */
+/**
+ * The path to which browsers report what they blocked, and pages report errors. It is not in the list of calls, because its
+ * answer is empty.
+ */
 export const REPORTS_PATH = '/api/browser-reports';
 
-/** The calls in the specification's table. Another server may have these alone. */
+/** The calls in the specification's table. Another server that implements the specification may have only these. */
 export const specifiedCalls = [
   'checkEligibility',
   'initiateJoin',
@@ -90,8 +93,8 @@ export const specifiedCalls = [
 export type SpecifiedCall = (typeof specifiedCalls)[number];
 
 /**
- * The papers of a join, and a small picture of its certificate as SVG. Only a browser that holds the join gets them. Of a PDF, the
- * query `?paper=letter` or `?paper=a4` chooses the paper size; without it, the member's country decides.
+ * The papers of a join, and a small picture of its certificate as SVG. Only a browser that holds the join gets them. For a PDF,
+ * the query `?paper=letter` or `?paper=a4` chooses the paper size; without it, the member's country decides.
  */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,

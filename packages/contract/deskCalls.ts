@@ -1,10 +1,12 @@
 import type { StaffRole } from '#core/staff.ts';
 
 /**
- * The only list of the desk's calls, with method, path, and the least role that may make them; null: without a session. The browser
- * loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names. A POST that is a `query`
- * changes nothing: what is asked for does not belong in an address. What a `file` answers is downloaded, and the
- * body of a `raw` call is a file. The calls whose shapes are `action` are shown before they are done.
+ * The only list of the desk's calls: method, path, and the lowest role that may make the call (null: no session is needed). The
+ * browser loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names.
+ * - `query`: a POST that changes nothing. It is a POST because its search text does not belong in a URL.
+ * - `file`: the answer is downloaded.
+ * - `raw`: the request body is a file.
+ * - Calls whose shapes are made by `action` show what they would do before they do it.
  */
 export const deskCalls = {
   enter: { method: 'POST', path: '/api/desk/enter', role: null },
@@ -122,12 +124,12 @@ export const deskCalls = {
 >;
 
 export type DeskCallName = keyof typeof deskCalls;
-/** Whether a call is recorded as what staff did: it changes something, or takes a file. */
+/** Whether a call is recorded in the log of what staff did: it changes something, or downloads a file. */
 export function isRecorded(name: DeskCallName): boolean {
   const call = deskCalls[name];
   return 'file' in call || (call.method === 'POST' && !('query' in call));
 }
-/** The calls that are answered with a file. */
+/** The calls whose answer is a file. */
 export type DeskFileName = {
   [Name in DeskCallName]: (typeof deskCalls)[Name] extends { file: true } ? Name : never;
 }[DeskCallName];

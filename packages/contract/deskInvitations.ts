@@ -7,25 +7,25 @@ const text = (max: number) => z.string().max(max).overwrite(cleanText);
 const code = text(64);
 const personNamed = z.object({ id: personId, name: z.string().nullable() });
 
-/** Which invitations are asked for: all that is given. */
+/** A filter of invitations. An invitation must match all fields that are given. */
 const filter = z.object({
-  /** A code, whom it is for, a school or a campaign. */
+  /** A code, the name of its person, a school or a campaign. */
   text: text(200).min(1).optional(),
   school: text(200).min(1).optional(),
   programme: text(100).min(1).optional(),
   campaign: text(100).min(1).optional(),
   state: z.enum(invitationStates).optional(),
-  /** Those whose last day is this one or before. */
+  /** Only invitations whose last day is this day or earlier. */
   lastDay: day.optional(),
 });
 export type InvitationFilter = z.output<typeof filter>;
 
-/** Which codes are to be changed: these, or all that a filter finds. */
+/** The codes to change: these, or all that a filter finds. */
 const which = z.union([z.object({ codes: z.array(code).min(1).max(1_000) }), z.object({ filter })]);
 
 const invitation = z.object({
   code: z.string(),
-  /** Whom it is for; null if it is a school's. */
+  /** The person it is for; null if it is a school's. */
   person: personNamed.nullable(),
   school: z.string().nullable(),
   programme: z.string().nullable(),
@@ -39,17 +39,19 @@ const campaign = text(100).optional();
 const fileName = text(200).min(1);
 const imported = z.object({
   id: z.int(),
-  /** `mint`: codes are made. */
+  /** `mint`: codes are generated. */
   kind: z.enum(['upload', 'mint']),
-  /** `checked` and `made` wait for staff; `arriving`, `making`, `checking` and `importing` go on by themselves. */
+  /**
+   * `checked` and `made` wait for a decision of staff; `arriving`, `making`, `checking` and `importing` continue automatically.
+   */
   state: z.enum(['arriving', 'making', 'made', 'checking', 'checked', 'importing', 'done', 'failed']),
   staff: z.string(),
   fileName: z.string(),
   campaign: z.string().nullable(),
   at: time,
-  /** How much of the work under way is done, from 0 to 1. */
+  /** How much of the present work is done, from 0 to 1. */
   share: z.number(),
-  /** How many lines or codes have each result. Those that are not known yet are null. */
+  /** How many lines or codes have each result. Each is null until it is known. */
   made: z.int().nullable(),
   added: z.int().nullable(),
   changed: z.int().nullable(),
@@ -59,30 +61,30 @@ const imported = z.object({
   refusals: z.array(z.object({ line: z.int(), text: z.string() })),
   doubts: z.array(z.string()),
   failure: z.string().nullable(),
-  /** Whether the file and the refused lines are deleted. */
+  /** Whether the file and the refused lines have been deleted. */
   isEmptied: z.boolean(),
 });
-/** How many codes are to be made, and for what. */
+/** The options for generating codes. */
 const mintOptions = { campaign, programme: text(100).optional(), lastDay: day.optional() };
 
-/** The calls of Invitations. */
+/** The calls of the page Invitations. */
 export const invitationSchemas = {
-  /** Why a code fails, or whom it leads to. */
+  /** Returns the contact or school that a code leads to, or why the code fails. */
   explainInvitation: {
     body: z.object({ code: text(200).min(1) }),
     data: z.object({
       sentence: z.string(),
-      /** Null: it opens a join. */
+      /** Null if the code opens a join. */
       fault: z.enum(['withdrawn', 'expired', 'programme', 'member', 'unknown', 'unavailable']).nullable(),
-      /** The code as it is stored; null if there is none. */
+      /** The code as it is stored; null if no such code is stored. */
       code: z.string().nullable(),
-      /** Whom it leads to, or those to whom the codes lead that are almost the same. */
+      /** The person that the code leads to. For an unknown code, the persons of codes that are almost the same. */
       people: z.array(personNamed),
     }),
   },
   /**
-   * Invitations, the latest first. `searchedTo`: what was looked at goes back to then, and `next` looks further. `hasAny`: whether there
-   * are any at all.
+   * Returns invitations, the latest first. `searchedTo`: how far back in time the search went; `next` continues it. `hasAny`:
+   * whether there are any invitations at all.
    */
   searchInvitations: {
     body: z.object({ filter, next: z.string().max(100).optional() }),
@@ -95,21 +97,24 @@ export const invitationSchemas = {
       programmes: z.array(z.object({ key: z.string(), name: z.string() })),
     }),
   },
-  /** All that the filters find. */
+  /** Returns all invitations that the filter finds. */
   getInvitationsFile: { body: z.object({ filter }), data: z.string() },
-  /** The latest files. */
+  /** Returns the latest files. */
   getImports: { data: z.object({ imports: z.array(imported) }) },
   getImport: { params: z.object({ id: number }), data: imported },
-  /** Takes in a file of invitations, which is then checked. Nothing is imported. 413: it is too large. */
+  /** Uploads a file of invitations, which is then checked. Nothing is imported yet. 413: the file is too large. */
   uploadInvitations: { query: z.object({ name: fileName, campaign }), data: z.object({ id: z.int() }) },
-  /** Takes in a file of contacts, for whom codes are then made. */
+  /** Uploads a file of contacts, for whom codes are then generated. */
   uploadContacts: {
     query: z.object({ name: fileName, ...mintOptions, imports: z.enum(['yes', 'no']) }),
     data: z.object({ id: z.int() }),
   },
   /** Imports a file that was checked. */
   importInvitations: { params: z.object({ id: number }), ...action({}) },
-  /** Makes codes, for a school or to be filled in: only the first time of those with the same `once`. */
+  /**
+   * Generates codes for a school, or codes whose contacts are to be filled in. Of several calls with the same `once`, only the
+   * first generates codes.
+   */
   makeCodes: action(
     {
       ...mintOptions,
@@ -120,12 +125,12 @@ export const invitationSchemas = {
     },
     { id: z.int() },
   ),
-  /** The refused lines of a file, with its columns. 404: there are none, or they are deleted. */
+  /** Returns the refused lines of a file, with the file's columns. 404: there are none, or they have been deleted. */
   getRefusedLines: { params: z.object({ id: number }), data: z.string() },
-  /** The codes that were made, as a file to be imported. */
+  /** Returns the generated codes as a file that can be imported. */
   getMadeCodes: { params: z.object({ id: number }), data: z.string() },
-  /** Withdraws codes. `typed`: the number of the codes, which is typed if they are many. */
+  /** Withdraws codes. `typed`: the number of codes, which staff must type if there are many. */
   withdrawInvitations: action({ which, typed: z.int().nullable() }),
-  /** Lets codes expire later: `until` is their last day. Withdrawn ones are opened again. */
+  /** Sets a later last day (`until`) for codes. Withdrawn codes become valid again. */
   extendInvitations: action({ which, until: day, typed: z.int().nullable() }),
 } as const;

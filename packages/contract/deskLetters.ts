@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { cleanEmail } from '#core/cleanText.ts';
 import { action, cents, joinNumber, personParams } from './deskShapes.ts';
 
-/** Text of an amount in dollars, as it is typed. Empty: none. */
+/** An amount in dollars as it was typed; empty for no amount. */
 const dollars = z.string().max(20);
 const productId = z.int().positive();
 
-/** The calls that write to a person, and that make and end links. */
+/** The calls that send letters to a person, and that make and end links. */
 export const letterSchemas = {
-  /** Sends a letter of a person again; `to` null: to where it would go now. 400: `errors.to` says what is wrong with the address. */
+  /**
+   * Sends a letter to a person again. `to` null: to the email to which it would go now. 400: `errors.to` says what is wrong with
+   * the email.
+   */
   sendLetter: {
     params: personParams,
     ...action({ letter: z.uuid(), to: z.string().max(320).overwrite(cleanEmail).nullable() }),
@@ -16,16 +19,19 @@ export const letterSchemas = {
   /** Mails the link to a join to its joiner. */
   sendJoinLink: { params: personParams, ...action({ join: joinNumber }) },
   stopReminders: { params: personParams, ...action({}) },
-  /** Ends all links in letters about a person's joins that were mailed before. */
+  /** Ends all links in letters that were mailed so far about a person's joins. */
   endLinks: { params: personParams, ...action({}) },
-  /** What a checkout link can sell, and the upgrades that it can offer. */
+  /** Returns the products that a checkout link can sell, and the upgrades that it can offer. */
   getLinkProducts: {
     data: z.object({
       products: z.array(z.object({ id: productId, name: z.string(), priceCents: cents, floorCents: cents })),
       upgrades: z.array(z.object({ id: productId, name: z.string(), priceCents: cents })),
     }),
   },
-  /** Signs a link to the page of a person's contact. `product`, `dollars` and `upgrade` are of a checkout link; null: as the catalogue says. */
+  /**
+   * Makes a signed link to a page for a person's contact. `product`, `dollars` and `upgrade` only apply to a checkout link; null:
+   * the catalogue's value.
+   */
   makeLink: {
     params: personParams,
     ...action(

@@ -15,15 +15,15 @@ const asked = z.object({ from: day, to: day, by: z.enum(numberKeys) });
 const month = z.object({ month: z.string().regex(/^20\d\d-(0[1-9]|1[0-2])$/) });
 const sum = z.object({ count: z.int(), grossCents: cents, feeCents: cents });
 const ledger = z.object({
-  /** Whether a server reads it now, and how many transactions it has taken. */
+  /** Whether a server is reading it now, and how many transactions it has read so far. */
   isReading: z.boolean(),
   transactions: z.int(),
-  /** Why the last reading has ended early. */
+  /** Why the last reading ended early. */
   fault: z.string().nullable(),
   askedBy: z.string(),
-  /** When it was last read to the end. */
+  /** When it was last read completely. */
   readAt: time.nullable(),
-  /** Amounts have Stripe's signs: what goes back is negative. */
+  /** Amounts have Stripe's signs: refunds are negative. */
   summary: z
     .object({
       kinds: z.array(z.object({ kind: z.string(), grossCents: cents, refundsCents: cents, feeCents: cents })),
@@ -37,28 +37,34 @@ const ledger = z.object({
     .nullable(),
 });
 
-/** The calls of Numbers. */
+/** The calls of the page Numbers. */
 export const numbersSchemas = {
-  /** The numbers of a period: from one day to another of the society, both included. 400: it ends before it begins, or is too long. */
+  /**
+   * Returns the numbers of a period, from its first to its last day (both included) in the society's time zone. 400: it ends
+   * before it begins, or is too long.
+   */
   getNumbers: {
     query: asked,
     data: z.object({
       /** The days on which joins began or were paid. */
       days: z.array(z.object({ day: z.iso.date(), begun: z.int(), paid: z.int() })),
-      /** By day the earliest first, otherwise those with the most joins first, 500 at most. `key` is null for what has none. */
+      /**
+       * By day, the earliest first; otherwise the rows with the most joins first, at most 500. `key` is null for the row of joins
+       * and invitations without a value.
+       */
       rows: z.array(funnel.extend({ key: z.string().nullable() })),
       total: funnel,
     }),
   },
-  /** The rows of {@link getNumbers}, all of them. */
+  /** Returns all rows of {@link getNumbers}. */
   getNumbersFile: { query: asked, data: z.string() },
-  /** What is read of a month's ledger; null if nobody has asked for it yet. */
+  /** Returns what is known of a month's ledger; null if nobody has requested it yet. */
   getLedger: { query: month, data: z.object({ ledger: ledger.nullable() }) },
-  /** Begins to read a month from Stripe, which may take minutes. What was read before stays until then. */
+  /** Begins to read a month from Stripe, which may take minutes. Until then the previous result is kept. */
   readLedger: { body: month, data: z.object({ ledger: ledger.nullable() }) },
-  /** 404: it was not read to the end yet. */
+  /** 404: the month has not been read completely yet. */
   getLedgerFile: { query: month, data: z.string() },
-  /** The last 14 comparisons of Stripe's money with our members, the latest first. */
+  /** Returns the last 14 comparisons of Stripe's money with our members, the latest first. */
   getReconciliations: {
     data: z.object({
       nights: z.array(
@@ -68,7 +74,7 @@ export const numbersSchemas = {
           differences: z.array(
             z.object({
               text: z.string(),
-              /** The payment, if it is about one. */
+              /** The payment that the difference is about; null if it is not about a payment. */
               intent: z.string().nullable(),
               person: z.object({ id: personId, name: z.string().nullable() }).nullable(),
               ...offered,

@@ -10,17 +10,17 @@ const cleanLines = (text: string) => text.split('\n').map(cleanText).join('\n').
 /** A call that answers with a file, and not with JSON. */
 const file = z.object({ bytes: z.custom<Uint8Array>(), type: z.string(), name: z.string() });
 
-/** Longer text is refused by the rules of Student Details, with a sentence. */
+/** Longer text is refused by the rules of Student Details, which return a sentence. */
 const text = z.string().max(2_000);
 
-/** The calls of what staff do about one person. */
+/** The calls for what staff do about one person. */
 export const personSchemas = {
-  /** What is known of a person in the fields that can be corrected. 409: nobody has joined as this person. */
+  /** Returns the fields of a person that can be corrected. 409: the person has no join. */
   getCorrectable: {
     params: personParams,
     data: z.object({ details: z.record(z.enum(correctable), z.string()) }),
   },
-  /** Corrects a person in these fields. 400: `errors` has a sentence for each field that is wrong. */
+  /** Corrects these fields of a person. 400: `errors` has a sentence for each invalid field. */
   correctPerson: {
     params: personParams,
     ...action({
@@ -34,9 +34,12 @@ export const personSchemas = {
     body: z.object({ text: z.string().overwrite(cleanLines).min(1).max(NOTE_MAX_LENGTH) }),
     data: z.object({}),
   },
-  /** Removes what a note says, by its id. Who wrote it and when stays. */
+  /** Removes the text of a note, by the note's id. Its author and time are kept. */
   removeNote: { params: z.object({ id: number }), ...action({}) },
-  /** The certificate of a join as PDF, with another spelling of the name and on another paper if that is given. 409: it cannot be made. */
+  /**
+   * Returns the certificate of a join as PDF, optionally with another spelling of the name (`name`) and another paper size. 409:
+   * it cannot be made.
+   */
   getCertificate: {
     params: personParams,
     query: z.object({
@@ -46,17 +49,20 @@ export const personSchemas = {
     }),
     data: file,
   },
-  /** Adds a transcript to a join. The body is the file alone, as `application/octet-stream`. */
+  /** Adds a transcript to a join. The body is only the file, as `application/octet-stream`. */
   addTranscript: {
     params: personParams,
     query: z.object({ join: z.coerce.number().pipe(joinNumber), name: z.string().max(1_000) }),
     data: z.object({ name: z.string() }),
   },
-  /** Sends to HubSpot again what it has refused, of everybody (null) or of one person, of whom it gets all anew. */
+  /**
+   * Sends to HubSpot again the data that it has refused: of everybody (null), or of one person, whose data are then all sent
+   * again.
+   */
   retryAtHubspot: action({ person: personId.nullable() }),
-  /** Says that two persons are one, or that they are two though they are alike. */
+  /** Records that two persons are one. The next call records that they are two although they are likely the same. */
   joinPersons: { params: personParams, ...action({ other: personId }) },
   keepApart: { params: personParams, ...action({ other: personId }) },
-  /** Says that a person is who HubSpot has as this contact: the two become one. */
+  /** Records that a person is this contact in HubSpot: the person is merged with the contact's person. */
   linkContact: { params: personParams, ...action({ contact: z.string().regex(/^\d{1,20}$/) }) },
 } as const;

@@ -4,9 +4,11 @@ import { action, cents, joinNumber, personParams, refundId } from './deskShapes.
 const productIds = z.array(z.int()).max(100);
 const refundParams = z.object({ id: refundId });
 
-/** The calls that move money, and that say what money was for. */
+/** The calls that refund money, and that assign refunds to what was bought. */
 export const refundSchemas = {
-  /** Gives back what is ticked of a join. `items`: donations and store items, by product. `ineligible` keeps the processing fee. */
+  /**
+   * Refunds the selected parts of a join. `items`: donations and store items, by product. `ineligible` keeps the processing fee.
+   */
   refundJoin: {
     params: personParams,
     ...action({
@@ -17,21 +19,21 @@ export const refundSchemas = {
       items: productIds,
     }),
   },
-  /** Declines a member's request for their money back, with a sentence that they get by letter. */
+  /** Declines a member's refund request, with a sentence that is sent to the member by letter. */
   declineRefund: {
     params: personParams,
     ...action({ join: joinNumber, sentence: z.string().trim().max(1000) }),
   },
-  /** Gives back all that is left of a payment, by Stripe's id of it. */
+  /** Refunds all that is left of a payment, by its id at Stripe. */
   refundPayment: {
     params: z.object({ id: z.string().regex(/^pi_\w{1,200}$/) }),
     ...action({}),
   },
-  /** What a refund made outside Induct may have been for. 409: what it was for is known otherwise. */
+  /** Returns what a refund made outside Induct can be assigned to. 409: its lines are already known. */
   getAssignments: {
     params: refundParams,
     data: z.object({
-      /** In a sentence: what went back. */
+      /** A sentence that says how much was refunded and how. */
       what: z.string(),
       amountCents: cents,
       choices: z.array(
@@ -44,13 +46,13 @@ export const refundSchemas = {
       ),
     }),
   },
-  /** Says what a refund made outside Induct was for; `for` null: for nothing that was bought. */
+  /** Assigns a refund made outside Induct to what it was for; `for` null: for nothing that was bought. */
   assignRefund: {
     params: refundParams,
     ...action({
       for: z.object({ membership: z.boolean(), upgrade: z.boolean(), items: productIds }).nullable(),
     }),
   },
-  /** Brings the payments of a join to what Stripe says of them. */
+  /** Brings the payments of a join to the state that they have at Stripe. */
   settleJoin: { params: personParams, ...action({ join: joinNumber }) },
 } as const;

@@ -14,8 +14,8 @@ import { todaySchemas } from './deskToday.ts';
 import { transcriptSchemas } from './deskTranscripts.ts';
 
 /**
- * The shapes of the desk's calls, which are in files by page. Successes and failures are wrapped as those of the joiners' calls
- * (schemas.ts).
+ * The shapes of the desk's calls, which are in one file for each page. Successes and failures are wrapped like those of the
+ * joiners' calls (schemas.ts).
  */
 export const deskSchemas = {
   ...signInSchemas,
@@ -35,11 +35,11 @@ export const deskSchemas = {
 >;
 
 export type Shown = z.output<typeof shown>;
-/** The calls that are shown before they are done. */
+/** The calls that show what they would do before they do it. */
 export type DeskActionName = {
   [Name in DeskCallName]: Shown extends DeskData<Name> ? Name : never;
 }[DeskCallName];
-/** What an action answers once it is done. */
+/** The answer of an action that was done. */
 export type DeskDone<Name extends DeskActionName> = Exclude<DeskData<Name>, Shown> & z.output<typeof done>;
 
 type Schemas = typeof deskSchemas;

@@ -3,42 +3,45 @@ import { isDay, NO_DAY } from '#core/day.ts';
 import { staffRoles } from '#core/staff.ts';
 import { failure } from './shapes.ts';
 
-/** The shapes that calls of several pages of the desk have. */
+/** The shapes that the calls of several pages of the desk share. */
 
 export const time = z.iso.datetime();
 /** A day (YYYY-MM-DD) that staff enter. */
 export const day = z.string().refine(isDay, NO_DAY);
 export const cents = z.int();
-/** The number of a person, which addresses of the desk have. A join's uuid is a credential, so they never have one. */
+/** The number of a person, as used in the desk's URLs. The uuid of a join is a credential, so no URL contains one. */
 export const personId = z.int().positive();
-/** Which join of a person: the oldest is 1. */
+/** The number of a join among the person's joins; the oldest is 1. */
 export const joinNumber = z.int().min(1).max(10_000);
-/** The uuid of a refund. One that was made outside Induct has no random uuid. */
+/** The uuid of a refund. The uuid of a refund made outside Induct is not random, so it need not have a version. */
 export const refundId = z.guid();
-/** A number in an address. */
+/** A number in a URL. */
 export const number = z.string().regex(/^[1-9]\d{0,15}$/);
-/** How browsers show a document; null if they cannot, as of Word. */
+/** How browsers show a document; null if they cannot, for example a Word file. */
 export const shownAs = z.enum(['pdf', 'picture']).nullable();
 /** The path parameter of a call about one person. */
 export const personParams = z.object({ id: number });
 
-/** What the desk offers to mend something: links, each for a least role, and a sentence where no page of the desk does it. */
+/**
+ * What the desk offers to solve a problem: links, each with the lowest role that may use it, or a sentence if no page of the desk
+ * solves it.
+ */
 export const offered = {
   offers: z.array(z.object({ name: z.string(), path: z.string(), role: z.enum(staffRoles) })),
   advice: z.string().nullable(),
 };
 
 /**
- * What an action would do, in sentences, with the words of the button that does it, and a hash of both: whoever presses the button
- * sends it as `seen`.
+ * What an action would do, in sentences; the text of the button that does it; and a hash of both, which is sent as `seen` when
+ * the button is pressed.
  */
 export const shown = z.object({ lines: z.array(z.string()), verb: z.string(), seen: z.string() });
-/** What became of an action, in sentences. */
+/** The result of an action, in sentences. */
 export const done = z.object({ lines: z.array(z.string()) });
 
 /**
- * The shapes of a call that is shown before it is done. A trial changes nothing, and answers what would be done. Otherwise it is done
- * if `seen` still holds once the rows are locked; if not, the answer is a {@link changedFailure}.
+ * The shapes of a call that shows what it would do before it does it. With `trial`, it changes nothing and returns what it would
+ * do. Otherwise it is done if `seen` still matches after the rows are locked; if not, the answer is a {@link changedFailure}.
  */
 export const action = <Body extends z.ZodRawShape, Done extends z.ZodRawShape>(
   body: Body,
@@ -48,5 +51,8 @@ export const action = <Body extends z.ZodRawShape, Done extends z.ZodRawShape>(
   data: z.union([shown, done.extend(more)]),
 });
 
-/** 409 of an action: what was shown does not hold any more, and what is shown instead; without that, it cannot be done. */
+/**
+ * The 409 answer of an action. With `shown`: what the action would do has changed, and this is what it would do now. Without
+ * `shown`: it cannot be done.
+ */
 export const changedFailure = failure.extend({ shown: shown.optional() });

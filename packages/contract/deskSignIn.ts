@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { staffRoles } from '#core/staff.ts';
 
 const token = z.string().max(100);
-/** What browsers make of a passkey. The library that verifies it checks its shape. */
+/** A browser's answer to a passkey challenge. The library that verifies it checks its shape. */
 const credential = z.looseObject({ id: z.string().max(2_000) });
-/** What a browser needs to make or use a passkey. */
+/** The options with which a browser makes or uses a passkey. */
 const options = z.looseObject({ challenge: z.string() });
 const none = z.object({});
 
@@ -19,16 +19,21 @@ const me = z.object({
 
 /** The calls that sign in and out. */
 export const signInSchemas = {
-  /** Signs in by a link. In live mode that takes a passkey, which `options` are for; the link then goes with it to `addPasskey`. */
+  /**
+   * Signs in by a link. In live mode this needs a passkey: `options` are for making it, and the link's token is then sent with it
+   * to `addPasskey`.
+   */
   enter: { body: z.object({ token }), data: z.object({ options: options.nullable() }) },
-  /** What is needed to sign in by a passkey or, if `isNew`, to add one to those of the caller. */
+  /** Returns the options to sign in by a passkey or, if `isNew`, to add a passkey for the caller. */
   getPasskeyOptions: { body: z.object({ isNew: z.boolean() }), data: z.object({ options }) },
   signInByPasskey: { body: z.object({ credential }), data: none },
-  /** Adds a passkey to those of the caller, or of the member of staff whose link `token` is, who is signed in by it. */
+  /**
+   * Adds a passkey for the caller or, with the `token` of a sign-in link, for the link's member of staff, who is then signed in.
+   */
   addPasskey: { body: z.object({ token: token.optional(), credential }), data: none },
   /**
-   * Begins to sign in by an account at the society's identity provider, at whose `url` the browser goes on. The `token` of a sign-in link
-   * binds the account to its member of staff. 404: there is no provider. 503: it does not answer.
+   * Begins a sign-in by an account of the society's identity provider. The browser continues at `url`. The `token` of a sign-in
+   * link binds the account to the link's member of staff. 404: there is no provider. 503: it does not answer.
    */
   enterByProvider: { body: z.object({ token: token.optional() }), data: z.object({ url: z.url() }) },
   signOut: { body: z.object({ everywhere: z.boolean() }), data: none },

@@ -8,25 +8,26 @@ const staff = z.object({
   name: z.string(),
   email: z.string(),
   role: z.enum(staffRoles),
-  /** How many passkeys they have. */
+  /** How many passkeys the member of staff has. */
   passkeys: z.int(),
   lastSeenAt: time.nullable(),
-  /** When their access was ended; null while they have it. */
+  /** When their access was ended; null if it has not been ended. */
   endedAt: time.nullable(),
 });
 
-/** Which of what staff did is asked for: all that is given. Days are the society's. */
+/** A filter of the log of what staff did. An entry must match all fields that are given. Days are in the society's time zone. */
 const eventFilter = z.object({
   name: z.string().max(200).overwrite(cleanText).optional(),
   action: z.string().max(100).overwrite(cleanText).optional(),
   day: day.optional(),
 });
 
-/** The calls of Staff. */
+/** The calls of the page Staff. */
 export const staffSchemas = {
   getStaff: { data: z.object({ staff: z.array(staff) }) },
   /**
-   * Makes a sign-in link, for somebody new or, with an `id`, for somebody of staff, whose role stays. The link is told once.
+   * Makes a sign-in link for a new member of staff or, with an `id`, for an existing one, whose role is kept. The link is
+   * returned only this once.
    */
   makeStaffLink: action(
     {
@@ -39,7 +40,7 @@ export const staffSchemas = {
   ),
   setStaffRole: { params: z.object({ id: number }), ...action({ role: z.enum(staffRoles) }) },
   endStaffAccess: { params: z.object({ id: number }), ...action({}) },
-  /** What staff did, the latest first. `actions` are those that there are, by the names of the calls. */
+  /** Returns what staff did, the latest first. */
   searchEvents: {
     body: eventFilter.extend({ next: z.string().max(40).optional() }),
     data: z.object({
@@ -47,11 +48,11 @@ export const staffSchemas = {
         z.object({
           at: time,
           name: z.string(),
-          /** In words. */
+          /** What was done, in words. */
           what: z.string(),
-          /** What it was about; null if about nothing in particular. */
+          /** What the action was about; null if it was about nothing in particular. */
           subject: z.string().nullable(),
-          /** The person, if it was about one. */
+          /** The number of the person, if the action was about one. */
           person: z.int().nullable(),
           outcome: z.enum(['done', 'refused', 'failed']),
         }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { action, number, offered, personId, time } from './deskShapes.ts';
 
-/** What is to be done, as Today lists it. */
+/** The queues of work on the page Today. */
 export const queueNames = [
   'transcripts',
   'proof',
@@ -22,23 +22,29 @@ const notice = z.object({
   ...offered,
 });
 const today = z.object({
-  /** All of {@link queueNames}, in their order, with since when the oldest waits. The first three count up to 1,000. */
+  /**
+   * All of {@link queueNames} in their order, each with the time since which its oldest entry waits. The first three count up to
+   * 1,000.
+   */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
   notices: z.array(notice),
-  /** `troubleSince` is null while the provider answers. A provider that is not used is left out. */
+  /** `troubleSince` is null while the provider answers. Providers that are not used are left out. */
   providers: z.array(
     z.object({ name: z.enum(['stripe', 'hubspot', 'mail']), troubleSince: time.nullable() }),
   ),
-  /** The last comparison with Stripe's money; null if there was none. */
+  /** The last comparison with Stripe's money; null if there has been none. */
   reconciled: z.object({ at: time, differences: z.int() }).nullable(),
-  /** Joins that began and that were paid in the last seven days. */
+  /** How many joins began, and how many were paid, in the last seven days. */
   week: z.object({ begun: z.int(), paid: z.int() }),
 });
 
-/** The calls of Today. */
+/** The calls of the page Today. */
 export const todaySchemas = {
   getToday: { data: today },
-  /** The notices that staff have ended in the last 90 days, the latest first; `isOpenAgain`: its cause has come back since. */
+  /**
+   * Returns the notices that staff have ended in the last 90 days, the latest first. `isOpenAgain`: the cause has occurred again
+   * since.
+   */
   getDoneNotices: {
     data: z.object({
       notices: z.array(notice.extend({ doneAt: time, doneBy: z.string(), isOpenAgain: z.boolean() })),

@@ -5,7 +5,7 @@ import { action, number, personId, personParams, shownAs, time } from './deskSha
 export const transcriptTabs = ['decide', 'overdue', 'decided'] as const;
 export type TranscriptTab = (typeof transcriptTabs)[number];
 
-/** A join, as addresses name it: the number of its person, and which of theirs it is, the oldest being 1. */
+/** A join as URLs identify it: the number of its person, and its number among the person's joins (the oldest is 1). */
 const join = z.int().positive();
 const named = z.object({ id: personId, join });
 /** One of `rejectionReasons` (packages/documents). */
@@ -14,13 +14,16 @@ const verdict = z.enum(['accepted', 'rejected', 'rejected finally']);
 
 const row = named.extend({
   name: z.string().nullable(),
-  /** Of `decide` since when the oldest file waits; of `overdue` when it was paid; of `decided` when that was. */
+  /**
+   * In the tab `decide`: when the oldest waiting file was uploaded. In `overdue`: when the join was paid. In `decided`: when the
+   * decision was made.
+   */
   since: time,
   programme: z.string(),
   files: z.int(),
-  /** Of `overdue`: when staff reminded the member last; null if they never did. */
+  /** In the tab `overdue`: when staff last reminded the member; null if they never did. */
   remindedAt: time.nullable(),
-  /** Of `decided`: what was decided last, and by whom, if that is known. */
+  /** In the tab `decided`: the last decision, and who made it, if that is known. */
   verdict: verdict.nullable(),
   by: z.string().nullable(),
 });
@@ -35,23 +38,26 @@ const document = z.object({
   isRemoved: z.boolean(),
 });
 
-/** The calls of Transcripts. */
+/** The calls of the page Transcripts. */
 export const transcriptSchemas = {
-  /** Joins whose transcripts wait for a decision, the oldest first; whose proof is overdue, too; or that were decided, the latest first. */
+  /**
+   * Returns the joins of a tab: transcripts that wait for a decision (the oldest first), overdue proofs (the oldest first), or
+   * decided transcripts (the latest first).
+   */
   getTranscripts: {
     query: z.object({ tab: z.enum(transcriptTabs).default('decide'), next: z.string().max(100).optional() }),
     data: z.object({ rows: z.array(row), next: z.string().nullable() }),
   },
-  /** All of a list. */
+  /** Returns all rows of a tab. */
   getTranscriptsFile: { query: z.object({ tab: z.enum(transcriptTabs) }), data: z.string() },
-  /** All that one needs to decide on the transcripts of a join. 404: there is none. */
+  /** Returns all that staff need to decide on the transcripts of a join. 404: there is no such join. */
   getTranscript: {
     params: z.object({ id: number, join: number }),
     data: named.extend({
       name: z.string().nullable(),
       email: z.string().nullable(),
       programme: z.string(),
-      /** Who is eligible, in the society's words. */
+      /** The programme's eligibility rules, in the society's words. */
       eligibility: z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() }),
       claimed: z.object({
         name: z.string().nullable(),
@@ -63,7 +69,7 @@ export const transcriptSchemas = {
       documents: z.array(document),
       /** `over`: the membership has ended, so there is nothing to decide. */
       standing: z.enum(['open', 'accepted', 'rejected', 'rejected finally', 'none', 'over']),
-      /** Decisions of before, the oldest first. `reason`: as the applicant reads it. */
+      /** Earlier decisions, the oldest first. `reason`: as the applicant reads it. */
       decisions: z.array(
         z.object({
           at: time,
@@ -73,20 +79,20 @@ export const transcriptSchemas = {
         }),
       ),
       story: z.array(z.object({ at: time, text: z.string(), by: z.string() })),
-      /** The join whose transcripts wait next; null if none does. */
+      /** The join whose transcripts wait next; null if there is none. */
       next: named.nullable(),
     }),
   },
-  /** Accepts the transcripts of a join that wait or, where none waits, takes their last rejection back. */
+  /** Accepts the waiting transcripts of a join. If none waits, undoes their last rejection. */
   acceptTranscripts: { params: personParams, ...action({ join }) },
-  /** Rejects them, also if they were accepted; or corrects the reason of a rejection. */
+  /** Rejects transcripts, even accepted ones, or corrects the reason of a rejection. */
   rejectTranscripts: { params: personParams, ...action({ join, reason }) },
-  /** Takes the last decision back, if it is the caller's and its letter has not begun to be sent. */
+  /** Undoes the last decision, if the caller made it and the sending of its letter has not begun. */
   reopenTranscripts: { params: personParams, ...action({ join }) },
-  /** Rejects them for good, and gives the membership's price back, less the processing fee. */
+  /** Rejects transcripts for good, and refunds the membership's price less the processing fee. */
   rejectFinally: { params: personParams, ...action({ join, reason }) },
-  /** Reminds members whose proof is overdue, none twice in a week. */
+  /** Reminds members whose proof is overdue. No member is reminded twice in a week. */
   remindOfProof: action({ people: z.array(named).min(1).max(MOST_MARKED) }),
-  /** A document as it was uploaded. 404: there is none, or its file was removed. 409: it cannot be read. */
+  /** Returns a document as it was uploaded. 404: there is none, or its file was removed. 409: it cannot be read. */
   openDocument: { params: z.object({ id: z.uuid() }), data: z.custom<ArrayBuffer>() },
 } as const;

@@ -1,4 +1,4 @@
-/** Returns the path of a call with its parameters in the places of `{name}`. */
+/** Returns the path of a call with each `{name}` replaced by its parameter. */
 export function filledIn(path: string, params: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
 }

@@ -73,7 +73,7 @@ const checkoutDetails = z.object({
       id: productId,
       uuid,
       amount: z.number(),
-      /** What the amount does, said after it: "a study guide". */
+      /** A text after the amount that says what the donation pays for: "a study guide". */
       does: z.string().optional(),
     }),
   ),
@@ -125,7 +125,7 @@ export const joiningSchemas = {
       status: z.enum(['success', 'failed']),
       message: z.string(),
       contactId: contactId.nullable(),
-      /** True if a failed code is that of a member. */
+      /** True if the code failed because its person is a member. */
       isMember: z.boolean().optional(),
     }),
   },
@@ -134,8 +134,8 @@ export const joiningSchemas = {
     body: z.object({ text: given(2000) }),
     data: z.object({
       /**
-       * What it is. `page`: a page of ours that asks for nothing. `broken`: a link at our address that is not as we sent it. `elsewhere`:
-       * a link at another address. `unknown`: a code that we did not send. `unread`: neither a code nor a link.
+       * What the text is. `page`: a page of ours that asks for no data. `broken`: a link on our host that differs from what we
+       * sent. `elsewhere`: a link on another host. `unknown`: a code that we did not send. `unread`: neither a code nor a link.
        */
       is: z.enum([
         'code',
@@ -152,13 +152,13 @@ export const joiningSchemas = {
         'unread',
       ]),
       programme: nullableText,
-      /** The lowest price of a membership, or that of the link: "$65.00". */
+      /** The lowest price of a membership, or the price that the link sets: "$65.00". */
       price: nullableText,
       /** What is refunded, in words. */
       refund: nullableText,
-      /** The last day (YYYY-MM-DD in the society's time zone) on which it works; null if it does not expire. */
+      /** The last day (YYYY-MM-DD in the society's time zone) on which the code or link works; null if it does not expire. */
       until: nullableText,
-      /** Whether it works now: false if it has expired, or was withdrawn. */
+      /** Whether the code or link works now: false if it has expired or was withdrawn. */
       holds: z.boolean(),
     }),
   },

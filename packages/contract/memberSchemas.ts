@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { membershipStandings } from '#core/refunds.ts';
 import { nullableText, passToProve, sessionParams } from './shapes.ts';
 
-/** The shapes of the calls of the welcome page, and of verifying a membership. */
+/** The shapes of the calls of the welcome page, and of the call that verifies a membership. */
 export const memberSchemas = {
   getWelcome: {
     params: sessionParams,
@@ -16,22 +16,22 @@ export const memberSchemas = {
           payments: z.array(
             z.object({
               reference: z.string(),
-              /** The day (YYYY-MM-DD), as all days here in the society's time zone. */
+              /** The day of the payment (YYYY-MM-DD). All days here are in the society's time zone. */
               paidAt: z.string(),
               lines: z.array(z.object({ name: z.string(), amount: z.int() })),
               amount: z.int(),
               refunded: z.int(),
-              /** Null for a payment by somebody else, whose card is theirs alone to see. */
+              /** Null for a payment by somebody else, since only that payer may see their card. */
               card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
-              /** Who paid, by a pay link: their name, or empty if it is unknown. Null if the joiner paid. */
+              /** The name of the person who paid by a pay link; empty if it is unknown. Null if the joiner paid. */
               paidBy: z.string().nullish(),
-              /** What the receipt says besides, such as whether donations are deductible. */
+              /** Further notes on the receipt, for example whether donations are deductible. */
               notes: z.array(z.string()).nullish(),
             }),
           ),
         })
         .nullable(),
-      /** The goods of this join, each with what has become of it, in words. */
+      /** The goods of this join, each with its state in words. */
       goods: z.array(z.object({ name: z.string(), state: z.string() })).nullish(),
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
@@ -60,7 +60,7 @@ export const memberSchemas = {
           isVerifiable: z.boolean(),
           /** The reason why no paper can be printed; null if papers can be printed. */
           problem: nullableText,
-          /** What the certificate says: the name, the programme, and the day of admission (YYYY-MM-DD). */
+          /** The text on the certificate: the name, the programme, and the day of admission (YYYY-MM-DD). */
           certificate: z.object({ name: z.string(), programme: z.string(), since: z.string() }).optional(),
         })
         .nullable(),
@@ -80,9 +80,13 @@ export const memberSchemas = {
       pass: passToProve,
     }),
   },
-  /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
+  /**
+   * Returns the text of the press release, for copying. Like the downloads, only for a browser that holds the join of a member.
+   */
   getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
-  /** Corrects the email of a paid join, in a browser that is shown who the joiner is. Letters go to the new one from then on. */
+  /**
+   * Corrects the email of a paid join, in a browser that may see the joiner's data. From then on, letters go to the new email.
+   */
   correctEmail: {
     params: sessionParams,
     body: z.object({ email: z.string() }),
@@ -103,7 +107,7 @@ export const memberSchemas = {
       z.object({
         standing: z.literal('valid'),
         number: z.string(),
-        /** The date of joining as it is shown: "November 3, 2026". */
+        /** The day of joining in words: "November 3, 2026". */
         since: z.string(),
         society: z.string(),
         /** The programme's name; null if the society's file no longer has the programme. */

@@ -27,7 +27,7 @@ export const passSchemas = {
     body: z.object({ token, lastName: detailText, zipcode: detailText }),
     data: openedJoin,
   },
-  /** Asks for the links of an email's joins. The answer is the same whether or not there are any. */
+  /** Requests letters with the links to an email's joins. The answer is the same whether or not the email has joins. */
   sendPassLinks: { body: z.object({ email }), data: none },
   /** Whether reminders to the email of this token are stopped. The token comes from a reminder's link. */
   getReminders: { params: linkParams, data: reminders },

@@ -24,34 +24,37 @@ const paymentIntentAnswer = z.object({
 
 const amounts = z.array(z.object({ name: z.string(), amount: z.int() }));
 
-/** What a member would get back if they asked, and what they have asked for. Amounts are in cents. */
+/** What a member would get back on request, and what they have requested. Amounts are in cents. */
 const refundRequest = z.object({
-  /** Why nothing can be asked for now; null if it can. */
+  /** Why no refund can be requested now; null if one can be. */
   whyNot: nullableText,
   lines: amounts,
   total: z.int(),
   kept: amounts,
   /** The names of the memberships and upgrades that would end. */
   ends: z.array(z.string()),
-  /** The last day (YYYY-MM-DD in the society's time zone) on which it can be asked, and within how many days staff answer. */
+  /**
+   * The last day (YYYY-MM-DD in the society's time zone) on which a refund can be requested, and the number of days within which
+   * staff answer.
+   */
   until: z.string(),
   answerDays: z.int(),
   request: z
     .object({
-      /** The day (YYYY-MM-DD). */
+      /** The day of the request (YYYY-MM-DD). */
       at: z.string(),
       amount: z.int(),
-      /** The day on which staff declined, and what they wrote. */
+      /** The day on which staff declined the request, and their sentence. */
       declined: z.object({ at: z.string(), sentence: z.string() }).nullable(),
     })
     .nullable(),
 });
 
-/** The shapes of the calls that pay, of those of a pay link, of the upgrade and of asking for a refund. */
+/** The shapes of the calls for payments, pay links, the upgrade and refund requests. */
 export const payingSchemas = {
   createPaymentIntent: {
     params: sessionParams,
-    /** `amount` is in cents and only compared: the server answers 409 if its own total differs. */
+    /** `amount` is in cents and is only compared: the server answers 409 if its own total differs. */
     body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: email }),
     data: paymentIntentAnswer,
   },
@@ -112,7 +115,7 @@ export const payingSchemas = {
     params: sessionParams,
     /** `agreeToPolicies`: as in beginPayment. */
     body: z.object({ agreeToPolicies: flag(false) }),
-    /** `path` is that of the page on which somebody else pays. An earlier link of the join ends. */
+    /** `path` is the path of the page on which somebody else pays. An earlier pay link of the join is ended. */
     data: z.object({ path: z.string(), expiresAt: z.string() }),
   },
   endPayLink: { params: sessionParams, body: noBody, data: none },
@@ -127,24 +130,24 @@ export const payingSchemas = {
       goOn: z.string(),
     }),
   },
-  /** What the holder of a pay link is shown. Nothing else of the join, and nothing that leads into it. */
+  /** What the holder of a pay link may see. It contains nothing else about the join, and nothing that gives access to it. */
   getPayPage: {
     params: linkParams,
     data: z.object({
       status: z.enum(['open', 'paid', 'closed']),
-      /** The joiner's first name, and with the initial of the last: "Jordan R.". Null if unknown. */
+      /** The joiner's first name and the initial of the last name: "Jordan R.". Null if unknown. */
       firstName: nullableText,
       name: nullableText,
       programme: z.string(),
       expiresAt: z.string(),
-      /** What is paid. Null unless `status` is `open`. */
+      /** The order to pay. Null unless `status` is `open`. */
       order: z
         .object({
           revision: z.int(),
           /** Amounts are in cents. */
           lines: z.array(z.object({ name: z.string(), amount: z.int() })),
           total: z.int(),
-          /** What the membership or upgrade includes. Those of an upgrade are HTML. */
+          /** The features of the membership or upgrade. Those of an upgrade are HTML. */
           features: z.array(feature),
         })
         .nullable(),
@@ -160,7 +163,7 @@ export const payingSchemas = {
       name: given(200),
       email,
       hasGuardianConsent: flag(false),
-      /** That of this payer's last try; empty at the first. */
+      /** The client secret of this payer's last try; empty at the first try. */
       clientSecret: given(255),
     }),
     data: paymentIntentAnswer,
@@ -168,9 +171,9 @@ export const payingSchemas = {
   reportPayPage: {
     body: z.object({ paymentIntent: text(255), paymentIntentClientSecret: text(255) }),
     data: z.object({
-      /** Stripe's status of the payment, or `refunded` if it bought nothing and goes back. */
+      /** Stripe's status of the payment, or `refunded` if it bought nothing and is refunded. */
       status: z.string(),
-      /** What was paid, in cents; null unless `status` is `succeeded`. */
+      /** What was paid; amounts are in cents. Null unless `status` is `succeeded`. */
       receipt: z
         .object({
           reference: z.string(),
@@ -230,6 +233,6 @@ export const payingSchemas = {
   },
   skipUpgrade: { params: sessionParams, body: noBody, data: z.object({ goOn: z.string() }) },
   getRefundRequest: { params: sessionParams, data: refundRequest },
-  /** `total`: what the member was shown, only compared. */
+  /** `total` is the sum that the member was shown. It is only compared. */
   requestRefund: { params: sessionParams, body: z.object({ total: z.int() }), data: refundRequest },
 } as const;

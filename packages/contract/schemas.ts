@@ -11,7 +11,7 @@ import { type site, siteSchemas } from './siteSchemas.ts';
 
 /**
  * For each call (specification, sections 3 and 7), the schemas of its path parameters, its query, its body, and the `data` of its
- * success. They are in files by room.
+ * success. They are split into files by topic.
  */
 export const schemas = {
   ...siteSchemas,
@@ -35,10 +35,7 @@ export type Body<Name extends CallName> = Schemas[Name] extends { body: infer B 
 export type ParsedBody<Name extends CallName> = Schemas[Name] extends { body: infer B extends z.ZodType }
   ? z.output<B>
   : undefined;
-/**
- * The fields that the specification's table names in the answer of each of its calls (section 7). Another server may answer these
- * alone.
- */
+/** The fields that the specification's table names in each call's answer (section 7). Another server may return only these. */
 interface SpecifiedFields {
   checkEligibility: 'status' | 'message' | 'contactId';
   initiateJoin: 'uuid' | 'message';
@@ -79,7 +76,7 @@ interface SpecifiedFields {
   uploadResume: 'success' | 'message';
 }
 /**
- * The `data` of an answer as pages may rely on it: of a call in the specification, only the specified fields are certain.
+ * The `data` of an answer as far as pages may rely on it. For a call in the specification, only the specified fields are certain.
  */
 export type Answered<Name extends CallName> = Name extends SpecifiedCall
   ? Pick<Data<Name>, SpecifiedFields[Name] & keyof Data<Name>> & Partial<Data<Name>>

@@ -8,8 +8,8 @@ import { productTypes } from '#core/product.ts';
  */
 
 /**
- * Text without what nobody sees. PostgreSQL can store it: control characters are removed, and unpaired surrogates are refused.
- * `clean` is `cleanEmail` for an email.
+ * Text without invisible characters. PostgreSQL can store it: control characters are removed, and unpaired surrogates are
+ * refused. `clean` is `cleanEmail` for an email.
  */
 export const text = (max: number, clean = cleanText) =>
   z
@@ -35,7 +35,8 @@ export const flag = (fallback: boolean) =>
     .transform((value) => value ?? fallback);
 
 /**
- * A uuid, converted to lower case, as PostgreSQL writes it. Stripe's metadata and idempotency keys then have one spelling of it.
+ * A uuid, converted to lower case, as PostgreSQL writes it. This gives it only one spelling in Stripe's metadata and idempotency
+ * keys.
  */
 export const uuid = z.uuid().toLowerCase();
 
@@ -83,7 +84,9 @@ export const failure = z.object({
    */
   code: z.enum(failureCodes),
   requestId: z.string().optional(),
-  /** The beginning of the request's id, short enough to be read out on the phone. Present only for failures of ours (5xx). */
+  /**
+   * The beginning of the request's id, short enough to be read out on the phone. Present only for failures of the server (5xx).
+   */
   reference: z.string().optional(),
 });
 
@@ -92,7 +95,7 @@ const around = <Data extends z.ZodType>(data: Data) =>
 
 const successes = new WeakMap<z.ZodType, unknown>();
 
-/** Returns the schema of a success with this data. It is made once, since whoever uses a schema compiles it. */
+/** Returns the schema of a success with this data. Each is made only once, since each schema is compiled at its first use. */
 export function success<Data extends z.ZodType>(data: Data): ReturnType<typeof around<Data>> {
   const made = successes.get(data) ?? around(data);
   successes.set(data, made);
@@ -100,8 +103,8 @@ export function success<Data extends z.ZodType>(data: Data): ReturnType<typeof a
 }
 
 /**
- * The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. The specification's calls do
- * not have it.
+ * The price on the screen, in cents. It is only compared: the server answers 409 if its own price differs. The specification's
+ * calls do not have it.
  */
 export const shownPrice = z
   .int()
@@ -109,8 +112,8 @@ export const shownPrice = z
   .transform((value) => value ?? null);
 
 /**
- * A pass of the join, if the answer leaves out who its joiner is: the token with which the page's user can prove to be the joiner.
- * Otherwise null.
+ * A token of the join, by which the page's user can prove to be the joiner. It is set only if the answer leaves out the joiner's
+ * data; otherwise null.
  */
 export const passToProve = nullableText;
 
@@ -141,7 +144,7 @@ export const eligibility = z.object({
   note: z.string(),
   /** The rules in a few words. */
   inShort: z.string().optional(),
-  /** What is said of a GPA below `below`. */
+  /** The note about a GPA below `below`. */
   lowGpa: z.object({ below: z.string(), note: z.string() }).optional(),
 });
 

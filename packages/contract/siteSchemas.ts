@@ -10,7 +10,7 @@ export const site = z.object({
     supportEmail: z.string(),
     supportPhone: z.string(),
     links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),
-    /** What families can look up elsewhere; absent where the society's file does not say. */
+    /** Facts about the society that families can look up elsewhere; absent if the society's file lacks them. */
     legalForm: z.string().optional(),
     taxStatus: z.string().optional(),
     founded: z.int().optional(),
@@ -44,7 +44,7 @@ export const site = z.object({
   /** The questions and answers at the foot of every page. */
   questions: z.array(z.object({ title: z.string(), text: z.string() })),
   checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
-  /** What is said beside prices: to whoever cannot afford them, about changing one's mind, and about sending goods. */
+  /** Texts next to prices: for joiners who cannot afford them, about refunds after a change of mind, and about sending goods. */
   hardship: z.string().optional(),
   changeOfMind: z.string(),
   delivery: z.string().optional(),
@@ -71,7 +71,7 @@ export const site = z.object({
   apiUrl: z.string(),
 });
 
-/** The shapes of what is about the society alone. */
+/** The shapes of the calls that are only about the society. */
 export const siteSchemas = {
   getSite: { data: site },
 } as const;

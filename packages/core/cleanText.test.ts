@@ -6,7 +6,7 @@ import { cleanEmail, cleanText } from './cleanText.ts';
 const ZWNJ = '\u200c';
 const ZWJ = '\u200d';
 
-/** Every character that has no glyph, by how Unicode describes it. */
+/** All characters without a glyph, found by their Unicode properties. */
 const unseen = Array.from({ length: 0x110000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code))
@@ -46,7 +46,7 @@ for (const [given, clean] of [
   [`می${ZWNJ}\u200b${ZWNJ}خواهم`, `می${ZWNJ}خواهم`],
   [`A${ZWJ}d${ZWNJ}a`, 'Ada'],
   [`김${ZWJ}민`, '김민'],
-  // Emoji, and a Japanese and a Mongolian letter whose form is chosen.
+  // Emoji, and a Japanese and a Mongolian letter with a variation selector that chooses its form.
   [`👩${ZWJ}🔬 ❤\ufe0f`, `👩${ZWJ}🔬 ❤\ufe0f`],
   ['葛\u{e0100}飾', '葛\u{e0100}飾'],
   ['ᠠ\u180b', 'ᠠ\u180b'],
@@ -75,7 +75,7 @@ for (const [given, email] of [
   ['ada @ example . com', 'ada@example.com'],
   ['\u202aada@example.com\u202c', 'ada@example.com'],
   ["o'brien+a?b@example.com", "o'brien+a?b@example.com"],
-  // What is not certain stays, and the rules of the form ask about it.
+  // Uncertain cases are left unchanged, and the rules of the form ask the joiner about them.
   ['ada lovelace@example.com', 'ada lovelace@example.com'],
   ['ada@example.com; bob@example.com', 'ada@example.com; bob@example.com'],
   ['.ada@example..com', '.ada@example..com'],
@@ -96,7 +96,7 @@ test('a long text made to be costly is cleaned in the time that its length needs
     for (const part of ['@', ';', ' .', '](mailto:', '<']) cleanEmail('<a' + long(part) + 'b');
     tidyPostcode('1' + long('-') + 'b', { country: 'United States', state: '' });
     documentName('a' + long('.') + 'b', 'application/pdf');`;
-  // The time ends a process that takes hours, as where time grows with the square of the length.
+  // The timeout ends a process that would take hours, for example if the time grows with the square of the length.
   const options = { cwd: import.meta.dirname, encoding: 'utf8', timeout: 120_000 } as const;
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], options);
   assert.deepEqual([ended.signal, ended.stderr], [null, '']);

@@ -1,8 +1,8 @@
 /** Any white space: spaces, tabs, line breaks, and two characters that JavaScript does not count (next line, braille blank). */
 const SPACE = /[\s\u0085\u2800]+/g;
 /**
- * The characters that nobody sees, except white space: zero-width and bidirectional characters, soft hyphens, fillers, tags,
- * variation selectors and control characters; controls of hieroglyphs, and a musical symbol that is blank.
+ * Invisible characters other than white space: zero-width and bidirectional characters, soft hyphens, fillers, tags, variation
+ * selectors and control characters, format controls of hieroglyphs, and a blank musical symbol.
  */
 const UNSEEN =
   /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffc\u{13430}-\u{13442}\u{1d159}]|(?![\s\u0085])\p{Cc}/u;
@@ -10,14 +10,14 @@ const UNSEEN =
 /** A letter or mark of a script that writes words with joiners (U+200C, U+200D): "می‌خواهم", "क्‍ष". */
 const JOINING =
   /^(?=[\p{L}\p{M}])[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nko}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Java}\p{scx=Bali}]$/u;
-/** A virama. With a joiner behind it, it shows another form of its letter even at the end of a word: "രമേശന്‍". */
+/** A virama. A joiner after it changes the form of its letter even at the end of a word: "രമേശന്‍". */
 const VIRAMA = /^[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]$/;
 const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
 
 /**
- * Returns a text from outside without what nobody sees: characters without a glyph are removed, any white space becomes one
- * space, and what remains is trimmed and composed (Unicode's NFC). A joiner stays within a word of a script that needs it and
- * within an emoji; a variation selector stays behind a character that it changes.
+ * Returns a text from outside without invisible characters. Characters without a glyph are removed, any white space becomes one
+ * space, and the result is trimmed and composed (Unicode's NFC). A joiner is kept within a word of a script that needs it and
+ * within an emoji. A variation selector is kept after a character that it changes.
  */
 export function cleanText(text: string): string {
   const visible = UNSEEN.test(text) ? withoutUnseen(text) : text;
@@ -25,7 +25,7 @@ export function cleanText(text: string): string {
 }
 
 function withoutUnseen(text: string): string {
-  // A byte order mark is white space to JavaScript, so what is unseen goes first.
+  // JavaScript counts a byte order mark as white space, so invisible characters are removed first.
   const characters = [...text];
   const isUnseen = characters.map((character) => UNSEEN.test(character));
   /** For each character, the next one with a glyph; empty if there is none. */
@@ -72,8 +72,8 @@ export function plainLines(text: string): string {
 
 /**
  * Returns an email from outside without what surrounds it in mails and address books: `mailto:` with its query, a name before
- * `<…>`, quotes, brackets, and punctuation behind it. Full-width characters become ASCII ones, and spaces around the at sign and
- * the dots of the domain go. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"
+ * `<…>`, quotes, brackets, and punctuation after it. Full-width characters become ASCII. Spaces around the at sign and around the
+ * dots of the domain are removed. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"
  */
 export function cleanEmail(text: string): string {
   let email = cleanText(text.normalize('NFKC')).replace(/[。｡]/g, '.');

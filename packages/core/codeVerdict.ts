@@ -1,11 +1,11 @@
-/** What is known of a code that leads somewhere. */
+/** What is known about a code that leads to a contact or a school. */
 export interface KnownCodeFacts {
   code: string;
-  /** Null: it leads to a school. */
+  /** Null if the code leads to a school. */
   contactId: string | null;
   name: string | null;
   school: string | null;
-  /** Why no code of its programme can be used, as a sentence; null if they can. */
+  /** A sentence that says why no code of its programme can be used; null if codes of the programme can be used. */
   programmeFault: string | null;
   expiresAt: Date | null;
   hasExpired: boolean;
@@ -15,18 +15,18 @@ export interface KnownCodeFacts {
   /** Whether HubSpot has deleted the contact. */
   isDeleted: boolean;
   isMember: boolean;
-  /** How many joins began with it, and the newest of them. */
+  /** How many joins began with the code, and the newest of these joins. */
   joins: number;
   newest: { at: Date; state: string } | null;
 }
 
-/** What is known of a text that is no code. */
+/** What is known about a text that is not the code of an invitation. */
 export interface UnknownCodeFacts {
   form: 'malformed' | 'minted' | 'slip' | 'other';
-  /** Whether HubSpot was asked, and does not know it either. */
+  /** Whether HubSpot was asked for the code and does not know it either. */
   isAsked: boolean;
   joins: number;
-  /** Codes that are almost the same, with whom they lead to. */
+  /** Codes of invitations that are almost the same, each with the person or school that it leads to. */
   near: { code: string; whom: string | null }[];
 }
 
@@ -34,16 +34,22 @@ export type CodeFault = 'withdrawn' | 'expired' | 'programme' | 'member' | 'unkn
 
 export interface CodeVerdict {
   sentence: string;
-  /** Why it opens no join; null if it opens one. */
+  /** Why the code opens no join; null if it opens one. */
   fault: CodeFault | null;
 }
 
-/** Returns the last day on which a code is good, in the words of `dayOf`: a day ends with the first moment of the next one. */
+/**
+ * Returns the last day on which a code is valid, formatted by `dayOf`. A code that expires at midnight is last valid on the day
+ * before.
+ */
 export function lastDayOf(expiresAt: Date, dayOf: (time: Date) => string): string {
   return dayOf(new Date(expiresAt.getTime() - 1));
 }
 
-/** Says whom a code leads to, or why it fails. `dayOf` writes a day as its front door does. */
+/**
+ * Returns the contact or school that a code leads to, or why the code fails. `dayOf` formats a day for the page or command that
+ * shows it.
+ */
 export function verdictOnKnown(found: KnownCodeFacts, dayOf: (time: Date) => string): CodeVerdict {
   const { code, contactId, name, school, expiresAt, isDeleted, joins, newest } = found;
   const contact = `contact ${contactId}${name === null ? '' : ` (${name})`}`;
@@ -79,7 +85,7 @@ const forms: Record<UnknownCodeFacts['form'], string> = {
   other: 'there is no such invitation',
 };
 
-/** Says why a text is no code, and which codes are almost the same. */
+/** Returns why a text is not the code of an invitation, and which codes are almost the same. */
 export function verdictOnUnknown(
   code: string,
   { form, isAsked, joins, near }: UnknownCodeFacts,

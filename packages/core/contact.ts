@@ -28,7 +28,7 @@ export type ContactField = (typeof contactFields)[number];
 export type Contact = {
   [Field in ContactField]: Field extends 'acceptedPrivacyPolicy' ? boolean : string | null;
 };
-/** A contact of which nothing is known. */
+/** A contact whose fields are all unknown. */
 export const noContact = {
   ...Object.fromEntries(contactFields.map((field) => [field, null])),
   acceptedPrivacyPolicy: false,

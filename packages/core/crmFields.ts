@@ -97,13 +97,14 @@ type Held = Record<string, string | null | undefined>;
 const isJoinField = (field: CrmField) => (joinFields as readonly CrmField[]).includes(field);
 
 /**
- * Returns the values to write into a contact that is ours, by CRM property. A value is written if it differs from what the CRM had of
- * the field when we last wrote or read it, so that staff's later edits in the CRM stay. An empty value is written over our own alone.
- * - `sent`: what the CRM had, by field.
- * - `present`: what the CRM has now, by property.
- *
- * After a payment that the CRM was not told of, what was bought is compared with what the CRM has now. Of the status only `member` is,
- * and at any time with `former`, since whoever holds a membership is never `former`.
+ * Returns the values to write into a contact that is ours (its person has a join), by CRM property. A value is written if it
+ * differs from the CRM's value at our last write or read, so that later edits by staff in the CRM are kept. An empty value is
+ * only written over a value that we wrote.
+ * - `sent`: the CRM's values at our last write or read, by field.
+ * - `present`: the CRM's present values, by property.
+ * After a payment that is not in the CRM yet, the values of the purchase are compared with the CRM's present values. For the
+ * membership status this holds only if the new value is `member`. `member` is also always written over `former`, since a person
+ * who holds a membership is never `former`.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -132,9 +133,10 @@ export function propertiesToSend(
 }
 
 /**
- * Returns the values to write into a contact that only has the payer's email and name, by CRM property, and our values that the CRM
- * has then, by field. Only what was bought is written, where the CRM has nothing or still has ours (`sent`); never a name, an address
- * or consent. `member` is written over any status, and once it was told over `former` alone.
+ * Returns the values to write into a contact that only has the payer's email and name, by CRM property, and which of the CRM's
+ * values are then ours, by field. Only values of the purchase are written, and only where the CRM has no value or still has ours
+ * (`sent`); never a name, an address or consent. `member` is written over any status the first time. Once we have written it, it
+ * is written over `former` only.
  */
 export function purchasesToSend(
   rules: FieldRules,
@@ -161,7 +163,7 @@ export function purchasesToSend(
     if (isTold) written[field] = value;
     if (isTold && !(isMember && held === FORMER)) continue;
     if (held !== '' && !isSame(held, value) && (!(isOurs || isMember) || write === 'blanks')) continue;
-    // A value that the CRM had already, and of which no record says that we wrote it, is not ours.
+    // If the CRM already had the same value, and no record says that we wrote it, the value is not ours.
     if (isSame(held, value) && held !== '' && sent[field] === undefined && !isUnrecorded) continue;
     if (!isSame(held, value)) properties[property] = value;
     written[field] = value;

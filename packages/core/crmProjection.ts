@@ -23,31 +23,37 @@ import { type StudentDetails, studentDetailsFields } from './studentDetails.ts';
 /** HubSpot's built-in property for a contact's email. HubSpot validates the format of this property only. */
 export const EMAIL = 'email';
 
-/** What HubSpot is told of a person, or of several together. */
+/** What is sent to HubSpot about one person, or about several persons together. */
 export interface Told {
-  /** What the person gave; null if they have not given any, or are known by an import alone. */
+  /** The student details that the person entered; null if they entered none, or are only known from an import. */
   details: StudentDetails | null;
-  /** The joins that have details or an order, the oldest first. Times in ISO 8601. */
+  /** The joins that have details or an order, the oldest first. Times are in ISO 8601. */
   joins: { uuid: string; state: JoinSessionState; createdAt: string; paidAt: string | null }[];
-  /** What the paid joins paid together, less what went back (cents); null if none was paid. */
+  /** The sum that was paid for the paid joins, less refunds (cents); null if no join was paid. */
   amountCents: number | null;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[];
-  /** Whether a membership was bought, held or not; and whether one, or an upgrade, is held. */
+  /**
+   * Whether a membership was bought, whether or not it is still held; then whether a membership is held, and whether an upgrade
+   * is.
+   */
   hasBought: boolean;
   holdsMembership: boolean;
   holdsUpgrade: boolean;
-  /** Whether a membership is held by them, or by somebody else who is likely the same. */
+  /** Whether the person, or another person who is likely the same, holds a membership. */
   isMember: boolean;
   transcriptAt: string | null;
 }
 
 /** A contact of HubSpot. */
 export interface ToldContact {
-  /** The contact's person. The contact is ours if they have a join: by a code, a link or a merge, or their join has made the contact. */
+  /**
+   * The contact's own person. The contact is ours if this person has a join: one that began with a code or link, that came by a
+   * merge, or that created the contact.
+   */
   own: Told;
-  /** Those who are likely the same and have no contact of their own, together. */
+  /** Persons who are likely the same as the contact's person and have no contact themselves, taken together. */
   attached: Told;
-  /** Whether a join has made the contact. */
+  /** Whether a join created the contact. */
   isMade: boolean;
   /** What HubSpot had of each field when we last wrote or read it. */
   sent: CrmValues;
@@ -56,16 +62,17 @@ export interface ToldContact {
 /** What is written into a contact. */
 export interface Projection {
   properties: Record<string, string>;
-  /** What HubSpot has of us after this write, by field. */
+  /** Our values that HubSpot has after this write, by field. */
   sent: CrmValues;
 }
 
 /**
- * Decides what is written into a contact. `present` are its properties in HubSpot.
- * - A contact that is ours gets what its person gave and bought ({@link propertiesToSend}), and of the attached what its person has not.
- * - Any other contact gets what the attached have bought alone ({@link purchasesToSend}).
- * - The status says whether one of them holds a membership.
- * - What was written of a purchase that is nobody's any more is emptied.
+ * Decides what is written into a contact. `present` are the contact's properties in HubSpot.
+ * - A contact that is ours gets the details and purchases of its own person ({@link propertiesToSend}). Purchases of the attached
+ * persons fill the fields for which its own person has no value.
+ * - Any other contact gets only the purchases of the attached persons ({@link purchasesToSend}).
+ * - The status says whether any of these persons holds a membership.
+ * - A value of a purchase that we wrote is emptied when none of these persons has that purchase any more.
  */
 export function project(
   rules: FieldRules,
@@ -77,7 +84,7 @@ export function project(
     const { properties, written } = purchasesToSend(rules, values, sent, present);
     return { properties, sent: written };
   }
-  // Whom staff made a member before anything was told stays one by their word, whatever the attached buy.
+  // If staff set the status to member in HubSpot before we wrote any status, it stays, whatever the attached persons buy.
   const isByHand =
     present[rules.membershipStatus.property ?? ''] === MEMBER &&
     sent.membershipStatus !== MEMBER &&
@@ -89,7 +96,10 @@ export function project(
   return { properties, sent: knownAfter(rules, told) };
 }
 
-/** Returns the properties of a new contact, and what HubSpot has of us then. The email is that of the details. */
+/**
+ * Returns the properties of a new contact, and our values that HubSpot then has. The contact's email is that of the student
+ * details.
+ */
 export function projectNew(rules: FieldRules, own: Told & { details: StudentDetails }): Projection {
   const values = valuesOf([own], {});
   const email = own.details.personalEmail.toLowerCase();
@@ -99,7 +109,7 @@ export function projectNew(rules: FieldRules, own: Told & { details: StudentDeta
   };
 }
 
-/** Returns what is written without the contact's email. */
+/** Returns a projection without the contact's email. */
 export function withoutEmail<T extends Projection>(rules: FieldRules, projection: T): T {
   const { [EMAIL]: _, ...properties } = projection.properties;
   const isOther = ([field]: [string, string]) => rules[field as CrmField].property !== EMAIL;
@@ -108,8 +118,9 @@ export function withoutEmail<T extends Projection>(rules: FieldRules, projection
 }
 
 /**
- * Whether we created a contact for this person, and the server died before recording that: it is younger than their first join, and has
- * all values of contact fields that would be written. A name alone proves nothing, since somebody else may have typed it.
+ * Whether we created this existing contact for the person, and the server died before it recorded that. This is so if the contact
+ * is younger than the person's first join and has all the values of contact fields that we would write. The name alone proves
+ * nothing, since somebody else may have typed it.
  */
 export function isOurs(
   rules: FieldRules,
@@ -129,8 +140,8 @@ export function isOurs(
 }
 
 /**
- * Returns the join that was paid last, if HubSpot says that its contact is a member and not by our word. If HubSpot has the time of this
- * payment, we have told the status, and the server died before recording that.
+ * Returns the join that was paid last, if HubSpot says that its contact is a member and we did not write that status. If HubSpot
+ * has the time of this payment, we wrote the status, and the server died before it recorded that.
  */
 export function paidByMember(
   rules: FieldRules,
@@ -144,7 +155,10 @@ export function paidByMember(
   return paid && isByOthers && (own.holdsMembership || attached.holdsMembership) ? paid : null;
 }
 
-/** Decides what is written into a contact that is to say again what it said `before`, where it still has what we wrote (`sent`). */
+/**
+ * Decides what is written to restore the values that a contact had `before` our writes. A field is restored only if HubSpot still
+ * has the value that we wrote (`sent`).
+ */
 export function projectBefore(
   rules: FieldRules,
   before: Partial<Record<ContactField, string | boolean | null>>,
@@ -163,7 +177,9 @@ export function projectBefore(
   return back;
 }
 
-/** The values that HubSpot has after a write. A field without a property is left out, to be sent once there is one. */
+/**
+ * The values that HubSpot has after a write. A field without a property is left out, so that it is sent once it has a property.
+ */
 function knownAfter(rules: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (rules[field].property === null ? [] : [[field, value]])),
@@ -171,8 +187,8 @@ function knownAfter(rules: FieldRules, values: readonly FieldValue[]): CrmValues
 }
 
 /**
- * How the name that HubSpot has for an email compares with that of the joiner: `same`, `other`, or `none` if HubSpot has no name. Of a
- * name that HubSpot has in part, that part counts. A key that is empty is like nobody's.
+ * Compares the name that HubSpot has for an email with the joiner's name: `same`, `other`, or `none` if HubSpot has no name. If
+ * HubSpot has only the first or the last name, only that part is compared. An empty name key never matches.
  */
 export function compareNames(
   held: { firstName: string | null; lastName: string | null },
@@ -193,8 +209,9 @@ export function lastPaid(joins: Told['joins']): Told['joins'][number] | undefine
 }
 
 /**
- * Returns the values for HubSpot: of each field that of the first person who has one. A field that was left empty is not sent, so that
- * the contact keeps its value. A value of a purchase that was sent before (`sent`) and does not hold any more is sent as empty.
+ * Returns the values for HubSpot. Each field gets the value of the first person who has one. A field that was left empty is not
+ * sent, so that the contact keeps its value. A purchase value that we sent before (`sent`) and that no longer applies is sent as
+ * empty.
  */
 function valuesOf(persons: readonly [own: Told, ...others: Told[]], sent: CrmValues): FieldValue[] {
   const { details } = persons[0];
@@ -208,8 +225,8 @@ function valuesOf(persons: readonly [own: Told, ...others: Told[]], sent: CrmVal
     const known = all.map((one) => one[field]);
     values.set(field, known.find(Boolean) ?? known.find((value) => value != null));
   }
-  // Whoever bought an upgrade alone may have been made a member by staff. A status without a payment corrects a payment that was
-  // recorded by mistake.
+  // The status is left unchanged for a person who only bought an upgrade, since staff may have made them a member. A status
+  // without a payment corrects a payment that was recorded by mistake.
   if (persons.some(({ hasBought }) => hasBought))
     values.set('membershipStatus', persons.some(({ isMember }) => isMember) ? MEMBER : FORMER);
   if (persons.some(({ holdsMembership }) => holdsMembership)) values.set('stage', 'paid');
@@ -237,7 +254,10 @@ function purchaseValues(told: Told): Partial<Record<CrmField, string | null | un
   };
 }
 
-/** Returns the stage that HubSpot is told. Paying is none: it takes minutes, and ends in `ordering` without a word to HubSpot. */
+/**
+ * Returns the stage that is sent to HubSpot. The state `paying` is sent as `ordering`, because it lasts only minutes, and HubSpot
+ * is not updated when a join goes back from it to `ordering`.
+ */
 const stageOf = (state: JoinSessionState) => (state === 'paying' ? 'ordering' : state);
 
 /** The values of the field `stage`. */

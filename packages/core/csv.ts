@@ -8,7 +8,10 @@ export function csvLine(cells: readonly string[]): string {
 
 const runsAsFormula = /^[=+\-@\t\r\n]/;
 
-/** Returns the text of a cell that {@link csvLine} may have written: without the apostrophe before what could run as a formula. */
+/**
+ * Returns the original text of a cell that {@link csvLine} may have written, without the apostrophe that it puts before text that
+ * could run as a formula.
+ */
 export function textOfCell(cell: string): string {
   return cell.startsWith("'") && runsAsFormula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }
@@ -24,12 +27,12 @@ const spreadsheetError = /^#(#+|[\p{Lu}\d/_]+[!?]?)$/u;
 /** What programs and people write where there is no value. */
 const placeholder =
   /^(null|none|nil|nan|undefined|n\/?a|n\.a\.?|<na>|[<([]?(null|none|blank|empty|undefined)[>)\]]?|\\n|\[object object\]|[-–—._?]+)$/i;
-/** Placeholders that are names of persons, too, if they are written like this. */
+/** Placeholders that are also names of persons if they are written like this. */
 const realName = /^(Null|Na|Nan|Nil)$/;
 
 /**
- * Returns the reason why the text of a cell is no value: a spreadsheet's error, or a placeholder for no value. Null if it can be
- * one, or is empty. `isName`: whether the column has names of persons.
+ * Returns why the text of a cell is not a value: it is a spreadsheet's error, or a placeholder for no value. Null if it can be a
+ * value or is empty. `isName`: whether the column has names of persons.
  */
 export function cellFault(text: string, { isName }: { isName: boolean }): string | null {
   if (spreadsheetError.test(text)) return `"${text}" is an error of the spreadsheet: correct it there.`;

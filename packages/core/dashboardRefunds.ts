@@ -127,9 +127,9 @@ export function assignRefund(
 }
 
 /**
- * Returns what a refund made elsewhere can be assigned to, each time as the lines with the part of their price (cents) that has not
- * gone back: every line that suffices alone, every two of the others that suffice together, or else all lines. Empty if even all
- * lines do not suffice.
+ * Returns the possible assignments of a refund made elsewhere, each as lines with the part of their price (cents) that is not
+ * refunded. These are every line that covers the refund alone, every two of the other lines that cover it together, or else all
+ * lines. Empty if even all lines do not cover it.
  */
 export function possibleAssignments(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -143,7 +143,10 @@ export function possibleAssignments(
   return found.length === 0 && suffice(parts) ? [parts] : found;
 }
 
-/** Returns the lines of an order of which something has not gone back, leaving aside the refund `uuid` and what was only inferred. */
+/**
+ * Returns the lines of an order that are not fully refunded, ignoring the refund `uuid` and the refunds whose lines were only
+ * inferred.
+ */
 function assignableParts({ lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>, uuid: string) {
   const others = refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
   return linesLeft(lines, others).filter(({ cents }) => cents > 0);

@@ -1,26 +1,26 @@
 import type { Remedy } from './remedy.ts';
 import type { StaffRole } from './staff.ts';
 
-/** Where at the desk something is: a person and the number of their join. */
+/** What a link at the desk points to: a person, and the number of one of their joins. */
 export interface Place {
   personId: number;
   number: number;
 }
 
-/** A link to what mends something, and the least role that may use it. */
+/** A link to the page that solves a problem, and the lowest role that may use it. */
 export interface Offer {
   name: string;
   path: string;
   role: StaffRole;
 }
 
-/** What the desk offers for a remedy: links, and a sentence where no page of the desk does it. */
+/** What the desk offers for a remedy: links, or a sentence if no page of the desk provides the remedy. */
 export interface Offered {
   offers: Offer[];
   advice: string | null;
 }
 
-/** Finds places by the uuid of a join, by a payment or by a refund. Null: it is nobody's. */
+/** Finds the place of a join (by uuid), a payment or a refund. Null if no person has it. */
 export interface Places {
   join(uuid: string): Place | null;
   payment(intentId: string): Place | null;
@@ -29,7 +29,7 @@ export interface Places {
 
 const BY_OPERATOR = 'Whoever runs the server mends this.';
 
-/** Returns the link to an action on a person's page; at Today's, if it is about nobody. */
+/** Returns the link to an action on a person's page, or on the page Today if the action is about no person. */
 export function actionPath(
   personId: number | null,
   action: string,

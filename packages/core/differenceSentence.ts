@@ -3,7 +3,7 @@ import type { Difference } from './reconciliation.ts';
 
 type Params<Kind extends Difference['kind']> = Extract<Difference, { kind: Kind }>['params'];
 
-/** What differs, by kind: a sentence, or how it is made of the params. */
+/** For each kind of difference, a sentence, or a function that makes it from the params. */
 const sentences: { [Kind in Difference['kind']]: string | ((params: Params<Kind>) => string) } = {
   paid_here_only: ({ atStripe, isHeld }) => {
     const stripe = atStripe === null ? 'knows no such payment' : `says ${atStripe}`;
@@ -68,7 +68,7 @@ const sentences: { [Kind in Difference['kind']]: string | ((params: Params<Kind>
   rejected_held: 'Its document was rejected finally, and its membership is still paid and held.',
 };
 
-/** Returns what differs, in a sentence. */
+/** Returns a sentence that describes the difference. */
 export function differenceSentence({ kind, params }: Difference): string {
   const sentence = sentences[kind] as string | ((given: typeof params) => string);
   return typeof sentence === 'string' ? sentence : sentence(params);

@@ -3,8 +3,8 @@ import { cleanText } from './cleanText.ts';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns a person's first name and the initial of the last name: "Jordan R.". The initial is the first character, with its marks,
- * that has a letter; without one the last name is left out. Null without a first name.
+ * Returns a person's first name and the initial of the last name: "Jordan R.". The initial is the first character that has a
+ * letter, with its marks. If the last name has no such character, it is left out. Null without a first name.
  */
 export function firstNameAndInitial(firstName: string | null, lastName: string | null): string | null {
   const first = cleanText(firstName ?? '');

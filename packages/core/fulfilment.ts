@@ -53,7 +53,7 @@ export interface Goods {
   state: GoodsState;
 }
 
-/** Returns what becomes of goods, in words for staff. `dayOf` writes a day as its front door does. */
+/** Returns the state of goods in words for staff. `dayOf` formats a day for the page or command that shows it. */
 export function goodsWords(state: GoodsState, dayOf: (time: Date) => string): string {
   switch (state.is) {
     case 'open':
@@ -70,7 +70,7 @@ export function goodsWords(state: GoodsState, dayOf: (time: Date) => string): st
   }
 }
 
-/** The same for the member. The note of staff is such as a tracking number. */
+/** Returns the state of goods in words for the member. A note by staff is, for example, a tracking number. */
 export function goodsWordsForMember(state: GoodsState, dayOf: (time: Date) => string): string {
   switch (state.is) {
     case 'open':

@@ -1,8 +1,8 @@
-/** What the numbers of a period are told apart by. */
+/** The keys by which the numbers of a period can be grouped. */
 export const numberKeys = ['day', 'programme', 'school', 'campaign'] as const;
 export type NumberKey = (typeof numberKeys)[number];
 
-/** How far people came, step by step. */
+/** The steps from the invitation to the accepted proof, in order. */
 export const funnelSteps = [
   'invited',
   'started',
@@ -15,12 +15,12 @@ export const funnelSteps = [
 export type FunnelStep = (typeof funnelSteps)[number];
 
 /**
- * How many were invited in a period, and how far the joins came that began in it. Up to `paid`, whoever came to a step is counted at
- * each step before.
+ * How many invitations were made in a period, and how many of the joins that began in it reached each step. Up to `paid`, a join
+ * that reached a step is also counted at each step before it.
  */
 export type Funnel = Record<FunnelStep, number>;
 
-/** The step of which a step has a share: those who were asked, or could. */
+/** The step of which each step's share is computed. It counts those who could have gone on to that step. */
 export const stepBefore: Record<FunnelStep, FunnelStep | null> = {
   invited: null,
   started: 'invited',

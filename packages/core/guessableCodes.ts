@@ -1,4 +1,6 @@
-/** The minimum length of a safe invite code. Whoever tries all shorter codes finds those that exist, even if they are random. */
+/**
+ * The minimum length of a safe invite code. A person who tries all shorter codes finds those that exist, even if they are random.
+ */
 export const SHORTEST_CODE = 8;
 
 /** Whether two different codes differ by one character that is changed, left out or added. */
@@ -12,7 +14,10 @@ export function areAlike(a: string, b: string): boolean {
 
 const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Returns all codes that differ from a normalised one by one slip: {@link areAlike}, or two neighbours that changed places. */
+/**
+ * Returns all codes that differ from a normalised code by one typing error: {@link areAlike}, or two neighbouring characters
+ * swapped.
+ */
 export function similarCodes(code: string): string[] {
   const similar = new Set<string>();
   for (let at = 0; at <= code.length; at++) {

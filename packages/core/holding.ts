@@ -15,13 +15,13 @@ export interface HeldJoin extends Holding {
   uuid: string;
 }
 
-/** Whether a browser still holds its join after somebody has proven, in whatever browser, that they are the joiner. */
+/** Whether a browser still holds its join after somebody has proven, in any browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
 /** The facts of a join that decide what a browser may do with it, and see of it. */
 export interface JoinAccess {
   state: JoinSessionState;
-  /** Whether somebody has proven, in whatever browser, that they are the joiner. */
+  /** Whether somebody has proven, in any browser, that they are the joiner. */
   isProven: boolean;
   /** How the join began; `checkout`: by a checkout link of staff. */
   origin: string;
@@ -42,8 +42,9 @@ export const isOpenIn = (holding: Holding, join: Pick<JoinAccess, 'isProven' | '
   isHeldIn(holding, join) || (join.state !== 'paid' && !join.isProven);
 
 /**
- * Whether a browser that may continue a join is shown who its joiner is. Staff send a checkout link to whoever pays. Until its holder has
- * proven to be the joiner, they are shown the first name and an initial alone, even after paying (docs/decisions/0010).
+ * Whether a browser that may continue a join is shown the joiner's data. Staff may send a checkout link to somebody who pays for
+ * the joiner. Until the user of the link has proven to be the joiner, they see only the joiner's first name and an initial, even
+ * after paying (docs/decisions/0010).
  */
 export const seesJoiner = ({ proven }: Holding, { origin }: Pick<JoinAccess, 'origin'>): boolean =>
   proven || origin !== 'checkout';

@@ -27,12 +27,12 @@ const doubtful: Record<Doubt, string> = {
   withdrawn: 'codes that were withdrawn, and stay so (extending opens one again)',
 };
 
-/** Says for staff how many lines are doubtful, and where the first is. */
+/** Returns a sentence for staff that says how many lines are doubtful, and the number of the first one. */
 export function doubtSentence(doubt: Doubt, count: number, line: number): string {
   return `${doubtful[doubt]}: ${count}, such as on line ${line}.`;
 }
 
-/** Says for staff how many of the contacts for whom codes are made are members, and who one of them is. */
+/** Returns a sentence for staff that says how many of the contacts for whom codes are made are members, and names one of them. */
 export function membersSentence(count: number, contactId: string): string {
   return `${doubtful.member}: ${count}, such as contact ${contactId}.`;
 }

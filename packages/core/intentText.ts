@@ -173,16 +173,19 @@ const identityKeys = {
 /** The key of the name of somebody who pays by a pay link. */
 const PAYER = 'payer';
 /**
- * Metadata that removes from an intent who paid by a pay link, and nothing of its joiner. That somebody else paid stays, since a rebuilt
- * join would otherwise take the payer's email for the joiner's.
+ * Metadata that removes a pay link's payer from an intent, and keeps the joiner. The key itself stays, to record that somebody
+ * else paid: otherwise a rebuilt join would take the payer's email for the joiner's.
  */
 export const forgottenPayer = (): Record<string, string> => ({ [PAYER]: '(erased)' });
-/** Metadata that removes from an intent who its joiner and its payer are. */
+/** Metadata that removes the joiner and the payer from an intent. */
 export const forgottenNotes = (): Record<string, string> =>
   Object.fromEntries(personKeys.map((key) => [key, '']));
-/** The key of the email that staff or the joiner have corrected since the payment. The intent has the email of the payment itself. */
+/**
+ * The key of an email that staff or the joiner corrected after the payment. The email at the time of the payment is the intent's
+ * receipt email.
+ */
 const EMAIL = 'email';
-/** The keys of an intent's metadata whose values say who the joiner or the payer is. */
+/** The metadata keys of an intent whose values identify the joiner or the payer. */
 export const personKeys: readonly string[] = [
   EMAIL,
   PAYER,
@@ -193,7 +196,8 @@ export const personKeys: readonly string[] = [
 ];
 
 /**
- * Returns a join's identity as metadata for its intent. The intent has the email as the receipt's; a correction of before is over.
+ * Returns a join's identity as metadata for its intent. The joiner's email is not in it, because the intent has it as the
+ * receipt's email. The key of a corrected email is emptied, since an earlier correction no longer applies.
  */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   const notes = Object.entries(identityKeys).map(([field, key]) => [
@@ -204,19 +208,19 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
 }
 
 /**
- * Returns the metadata of an intent by a pay link: who pays, and the joiner's email, since the receipt's email is the payer's. To be
- * merged into {@link identityMetadata}.
+ * Returns the metadata of an intent that was made by a pay link: the payer, and the joiner's email, since the receipt's email is
+ * the payer's. The caller merges it into {@link identityMetadata}.
  */
 export function payerMetadata(name: string, joinerEmail: string | null): Record<string, string> {
   return { [PAYER]: shorten(name, VALUE_LIMIT), [EMAIL]: joinerEmail ?? '' };
 }
 
-/** Returns who pays by a pay link, according to an intent's metadata; null if the joiner pays. */
+/** Returns the name of the person who pays by a pay link, according to an intent's metadata; null if the joiner pays. */
 export function payerOfMetadata(metadata: Readonly<Record<string, string>>): string | null {
   return metadata[PAYER] || null;
 }
 
-/** Returns the metadata that a correction of a person changes. */
+/** Returns the metadata to change after a person's details were corrected. */
 export function identityNotes({
   firstName,
   lastName,

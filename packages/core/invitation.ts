@@ -1,4 +1,7 @@
-/** The states of an invitation, as staff see them. Of several it has the first of: withdrawn, used, expired. Used: a join began with it. */
+/**
+ * The states of an invitation, as staff see them. If several apply, the first of withdrawn, used, expired is shown. Used: a join
+ * began with it.
+ */
 export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
 export type InvitationState = (typeof invitationStates)[number];
 
@@ -11,12 +14,15 @@ export interface InvitationFacts {
 }
 
 /**
- * What a code is answered. A withdrawn code, and one of a programme that the society has given up, is answered like one that nobody
- * knows.
+ * The result of opening a code. A withdrawn code, or a code of a programme in which no joins may begin, has the same result as an
+ * unknown code.
  */
 export type Opening = 'opens' | 'expired' | 'unknown';
 
-/** Decides what a code is answered; `null`: there is no such invitation. `openProgrammes` are those in which joins may begin. */
+/**
+ * Decides the result of opening a code. `invitation` is null if there is none with this code. `openProgrammes` are those in which
+ * joins may begin.
+ */
 export function openingOf(invitation: InvitationFacts | null, openProgrammes: readonly string[]): Opening {
   if (invitation === null || invitation.isWithdrawn) return 'unknown';
   if (invitation.hasExpired) return 'expired';

@@ -11,8 +11,8 @@ export const INVITE_CODE_MAX_LENGTH = 64;
 const INVITE_CODE_TOO_LONG = `Invite code must be ${INVITE_CODE_MAX_LENGTH} characters or fewer.`;
 
 /**
- * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. What nobody sees is ignored, and
- * so are spaces around the code.
+ * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. Invisible characters and spaces
+ * around the code are ignored.
  */
 export function inviteCodeError(typed: string): string | null {
   const code = cleanText(typed);

@@ -7,13 +7,13 @@ export const letterKinds = [
   'certificate',
   'portal',
   'proof-due',
-  /** Staff remind a member whose proof is overdue. */
+  /** A reminder that staff send to a member whose proof is overdue. */
   'proof-overdue',
   'proof-accepted',
   'proof-rejected',
   /** Reports that Stripe has made a refund. */
   'refund',
-  /** A member has asked for their money back; staff have declined that. */
+  /** A member has asked for a refund. The next kind: staff have declined it. */
   'refund-asked',
   'refund-declined',
   /** Reports that a payment bought nothing (for example because the payer already holds the product) and is refunded in full. */
@@ -22,11 +22,14 @@ export const letterKinds = [
   'payment-failed',
   /** Goods were sent by post. */
   'goods-sent',
-  /** To whoever paid by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding has failed. */
+  /**
+   * Letters to the person who paid by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding
+   * has failed.
+   */
   'payer-receipt',
   'payer-refund',
   'payer-failed',
-  /** The link to a join, which somebody asked for. */
+  /** A link to a join, sent on request. */
   'link',
   /** The code with which a user proves on a new device that they are the joiner. */
   'code',
@@ -38,5 +41,5 @@ export const letterKinds = [
 ] as const;
 export type LetterKind = (typeof letterKinds)[number];
 
-/** Whether letters of a kind go to whoever paid by a pay link, and not to the joiner. */
+/** Whether letters of a kind go to the person who paid by a pay link, instead of the joiner. */
 export const isToPayer = (kind: LetterKind): boolean => kind.startsWith('payer-');

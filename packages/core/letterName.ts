@@ -2,10 +2,10 @@ import { cleanText } from './cleanText.ts';
 
 const LONGEST = 40;
 const LONGEST_WORD = 25;
-/** The most words, apart from those such as "de la". */
+/** The most words in a name, not counting particles such as "de la". */
 const MOST_WORDS = 2;
 const PARTICLE = /^(?:al|bin|bint|da|das|de|del|der|di|do|dos|du|el|la|las|le|los|y|van|von)$/i;
-/** Scripts that put no spaces between words, and the most characters of a name in them. */
+/** Scripts that put no spaces between words, each with the maximum length of a name in it. */
 const UNSPACED: [script: RegExp, longest: number][] = [
   [/\p{Script=Han}/u, 4],
   [
@@ -15,8 +15,8 @@ const UNSPACED: [script: RegExp, longest: number][] = [
 ];
 
 /**
- * A word of a name: letters, with hyphens and apostrophes between them, and a full stop at its end. Modifier letters are left out,
- * but for those that names have, since some look like a full stop.
+ * A word of a name: letters, with hyphens and apostrophes between them, and optionally a full stop at the end. Modifier letters
+ * are excluded, since some look like a full stop, except those that occur in names.
  */
 const WORD =
   /^\p{L}[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{M}\u02bb\u02bc\u3005\u30fc\u200c\u200d]*(?:['’‘`´-][\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{M}\u02bb\u02bc]+)*['’]?\.?$/u;
@@ -26,23 +26,26 @@ const LATIN = /\p{Script=Latin}/u;
 const OTHER_THAN_LATIN = /(?!\p{Script=Latin})\p{L}/u;
 const HARMLESS = /[\u02bb\u02bc]/g;
 
-/** Words by which an English sentence, an address or a number is known, of two words or more. */
+/** Words that mark a text of two words or more as an English sentence, an address or a number. */
 const OF_SENTENCE =
   /^(?:you|your|yours|our|we|us|is|was|has|have|been|call|click|go|to|here|now|please|verify|confirm|account|bank|password|urgent|this|that|prize|won|customer|http|https|www|com|net|org|dot|zero|one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)$/i;
-/** A word of a script with capitals that begins with a small letter, as the words of a sentence do. */
+/** A word that begins with a lower-case letter, as words within a sentence do. */
 const SMALL = /^\p{Ll}/u;
-/** What looks like a full stop or a line, or covers a line: a letter, marks that no script owns, many marks in a row. */
+/**
+ * Characters that look like a full stop or a line, or that cover a line of text: certain letters, marks that belong to no script,
+ * four marks in a row.
+ */
 const LOOK_ALIKE = /[\ua78f\u01c0-\u01c3]|(?=\p{Script=Common})\p{M}|\p{Mn}{4}/u;
-/** Digits: also those of Chinese, three of which are no name. */
+/** Digits of any script. Chinese numerals can be part of a name, so only three of them or more in a row count. */
 const NUMBER = /\p{N}|^[〇零一二三四五六七八九十百千万萬]{3,}$/u;
 
 /**
- * Returns a first name as a letter may print it; null if the text is a sentence, an address, a link or a number. Anybody can have
- * letters sent to any email, so what a stranger typed as a name must not be a message.
+ * Returns a first name that a letter may contain; null if the text is a sentence, an address, a link or a number. Anybody can
+ * have letters sent to any email, so a stranger must not be able to send a message in the field for the name.
  */
 export function nameForLetter(text: string): string | null {
   const name = cleanText(text);
-  // Full-width characters and the look-alikes of a full stop that Unicode knows become the usual ones.
+  // Normalises full-width characters and, as far as Unicode maps them, characters that look like a full stop.
   const words = name.normalize('NFKC').normalize('NFC').split(' ');
   const parts = words.flatMap((word) => word.split('-'));
   const own = words.filter((word) => !PARTICLE.test(word));

@@ -7,7 +7,7 @@ const SAME: Record<string, string> = {
   'protonmail.ch': 'protonmail.com',
   'pm.me': 'protonmail.com',
 };
-/** What providers ignore in the part before the at sign, beside the tag behind a plus sign. */
+/** What a provider ignores in the part before the at sign, in addition to a tag after a plus sign. */
 const IGNORED: [domains: RegExp, ignored: RegExp][] = [
   [/^gmail\.com$/, /\./g],
   [/^protonmail\.com$/, /[._-]/g],
@@ -15,8 +15,8 @@ const IGNORED: [domains: RegExp, ignored: RegExp][] = [
 ];
 
 /**
- * Returns the mailbox of an email, to count letters by: in lower case, without the tag behind a plus sign, and without what its
- * provider ignores. No letter is sent to it: "Ana.Lee+a@GoogleMail.com" → "analee@gmail.com".
+ * Returns the mailbox of an email, used only to count letters per mailbox and never as an address: in lower case, without the tag
+ * after a plus sign, and without the characters that its provider ignores. "Ana.Lee+a@GoogleMail.com" → "analee@gmail.com".
  */
 export function mailboxOf(email: string): string {
   const [local = '', given = ''] = email.trim().toLowerCase().split('@');

@@ -8,9 +8,9 @@ const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 const PRINTED = /\b[\dA-Z]{4}\p{Dash}[\dA-Z]{4}\b/iu;
 
 /**
- * Returns a typed member number in its stored form; null if it cannot be a member number. Ignores case, spaces, dashes, underscores
- * and dots, and reads O as 0, and I and L as 1. In a longer text, as a line that was copied from a letter, finds the first number in
- * its printed form.
+ * Returns a typed member number in its stored form; null if it cannot be a member number. Ignores case, spaces, dashes,
+ * underscores and dots, and reads O as 0, and I and L as 1. In a longer text, such as a line copied from a letter, it finds the
+ * first number in its printed form.
  */
 export function parseMemberNumber(typed: string): string | null {
   return storedForm(typed) ?? storedForm(PRINTED.exec(typed)?.[0] ?? '');

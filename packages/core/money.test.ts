@@ -50,7 +50,7 @@ const donations: [string | number, number | null][] = [
   ['25.5', 2550],
   ['25.50', 2550],
   [' $1,000.00 ', 100_000],
-  [0.1 + 0.2, null], // 0.30000000000000004 is no amount that anybody meant
+  [0.1 + 0.2, null], // nobody means the amount 0.30000000000000004
   [19.99, 1999],
   ['0.50', 50],
   ['0.49', null],

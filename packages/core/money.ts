@@ -52,7 +52,8 @@ export function parseDonation(amount: string | number, maximumCents: number): nu
 
 /** Returns the sentence for an amount that {@link parseDonation} refuses: about its form or, if that is right, about its range. */
 export function donationError(amount: string | number, maximumCents: number): string {
-  // Below zero and beyond nine digits an amount is none, but what is wrong is how much it is.
+  // For an amount below zero or of more than nine digits, the sentence is about its size, although its form cannot be parsed
+  // either.
   const size = String(amount)
     .trim()
     .replace(/^-\s*/, '')
@@ -63,8 +64,8 @@ export function donationError(amount: string | number, maximumCents: number): st
 }
 
 /**
- * Parses an amount in dollars, as a person types it: "45", "45.00", "$45", "1,024.50". Returns cents; null if it is none, or has
- * more than two decimals.
+ * Parses an amount in dollars as a person types it: "45", "45.00", "$45", "1,024.50". Returns cents; null if the text is not an
+ * amount or has more than two decimals.
  */
 export function parseDollars(amount: string): number | null {
   const text = amount

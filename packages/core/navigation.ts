@@ -12,7 +12,10 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
-  /** The screen that opens a join by the link in a letter, or asks for such a link. This screen is not in the specification. */
+  /**
+   * The screen that opens a join by the link in a letter, or lets the user request such a link. This screen is not in the
+   * specification.
+   */
   pass: '/pass',
 } as const;
 
@@ -93,13 +96,13 @@ export function linkedScreen(search: string): string | null {
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
-/** The path of the page that says whether a code or a link is the society's. */
+/** The path of the page where anybody can check whether a code or a link is the society's. */
 export const CHECK_PATH = screenPaths.check;
 
 /** Returns the path of the page on which somebody else pays for a join. */
 export const payPath = (token: string) => `/pay/${token}`;
 
-/** Returns the path of the page where reminders to an email are stopped or allowed again. */
+/** Returns the path of the page where reminders to an email can be stopped or allowed again. */
 export const stopRemindersPath = (token: string) => `/unsubscribe/${encodeURIComponent(token)}`;
 
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };

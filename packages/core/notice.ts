@@ -3,17 +3,18 @@ import type { Dispute, MembershipStanding } from './refunds.ts';
 import type { Remedy } from './remedy.ts';
 
 /**
- * What a notice tells, by kind. Amounts are in cents. Most of them are about a join, the notice's subject. What a queue shows already
- * (letters, refunds that are due, what HubSpot refuses, where money and members differ) is no notice.
+ * The params of a notice, by kind. Amounts are in cents. Most notices are about a join, which is their `subject`. Problems that
+ * already appear in a queue (unsent letters, due refunds, records that HubSpot refuses, differences between money and members)
+ * get no notice.
  */
 type Kinds = MendedKinds & StaffKinds;
 
-/** Kinds that end by themselves when their cause mends. */
+/** Kinds that are closed automatically once their cause is gone. */
 interface MendedKinds {
   /**
-   * Money went back outside Induct, or a dispute was lost. `names`: the lines that it was for, or null if they are not known.
-   * `bought` is false if the payment bought nothing; `owed` is then what is left of it, if it is disputed. Ends when something else
-   * is known of the refund: staff have said what it was for, or a further refund tells.
+   * Money was refunded outside Induct, or a dispute was lost. `names`: the lines that it was for, or null if they are unknown.
+   * `bought` is false if the payment bought nothing; `owed` is then the rest that cannot be refunded because of a dispute. Ends
+   * when more is known about the refund: staff have assigned it, or a further refund shows what it was for.
    */
   refund_elsewhere: {
     refund: string;
@@ -24,9 +25,12 @@ interface MendedKinds {
     names: string[] | null;
     owed: { dispute: Dispute | null; cents: number } | null;
   };
-  /** Stripe refuses a refund for good. Ends when it is decided again. */
+  /** Stripe refuses a refund for good. Ends when the refund is decided again. */
   refund_refused: { intentId: string; amountCents: number; refusal: string };
-  /** A refund that Stripe had made has come back. Ends when it is decided again; what is paid back outside Stripe, staff know. */
+  /**
+   * A refund that Stripe had made was returned to us. Ends when the refund is decided again. Induct cannot see a refund that
+   * staff pay outside Stripe.
+   */
   refund_failed: {
     refund: string;
     intentId: string;
@@ -34,63 +38,83 @@ interface MendedKinds {
     isCanceled: boolean;
     isCardClosed: boolean;
   };
-  /** A refund that was decided is not made, since money went back outside Induct. Ends when it is decided again. */
+  /**
+   * A refund that was decided is not made, because money was refunded outside Induct meanwhile. Ends when the refund is decided
+   * again.
+   */
   refund_dropped: { intentId: string; amountCents: number };
   /**
-   * A membership or upgrade has another standing. `isNotTold`: its join is erased, so that HubSpot cannot be told. Ends with the next
-   * standing.
+   * The standing of a membership or upgrade has changed. `isNotTold`: its join is erased, so HubSpot cannot be updated. Ends with
+   * the next change of standing.
    */
   standing: { intentId: string; type: MembershipType; standing: MembershipStanding; isNotTold: boolean };
-  /** The money of a membership is with us again, and its person has joined anew. Ends as {@link perhaps_twice}. */
+  /**
+   * The money of a membership has returned to us after its refund or dispute, but its person has joined again meanwhile. Ends
+   * like {@link perhaps_twice}.
+   */
   back_again: { intentId: string };
-  /** Joins of one person hold the same types. `by`: how they became one person. Ends as {@link perhaps_twice}. */
+  /**
+   * Several joins of one person hold the same types of membership. `by`: how they became joins of one person. Ends like {@link
+   * perhaps_twice}.
+   */
   held_twice: {
     types: MembershipType[];
     others: string[];
     by: 'staff' | { merged: string; into: string };
   };
-  /** Likely the same person has paid for other joins. Ends when a reconciliation finds it no more. */
+  /** Somebody who is likely the same person has paid for other joins. Ends when a reconciliation no longer finds this. */
   perhaps_twice: { others: string[] };
-  /** An upgrade is still held, and the membership below it has ended. Ends as {@link perhaps_twice}. */
+  /** An upgrade is still held although its base membership has ended. Ends like {@link perhaps_twice}. */
   upgrade_alone: object;
-  /** A background task fails. Ends at a reconciliation, which shows what differs, if it was not met for hours. */
+  /**
+   * A background task fails. Ends at the next reconciliation, unless the task has failed within the last hours. The
+   * reconciliation lists the differences that the failure left.
+   */
   background: { what: string; cause: string };
-  /** Events of Stripe were left. Ends at the next reconciliation, which shows what differs. */
+  /**
+   * We gave up processing one or more Stripe events. Ends at the next reconciliation, which lists the differences that this left.
+   */
   event_given_up: { event: string; type: string; count: number; days: number };
-  /** Ends when the token is of the account of the contacts again, or staff say that the society has moved. */
+  /**
+   * The HubSpot token belongs to another account than the mirrored contacts do. Ends when it belongs to that account again, or
+   * when staff state that the society has moved.
+   */
   other_hubspot_account: { kept: string; present: string };
-  /** Ends when the storage has no document, or another number of them, that the database does not know. */
+  /** The storage has documents that are not in the database. Ends when there are none any more, or when their number changes. */
   unknown_documents: { count: number };
-  /** The typeface lacks letters of a member's name. Ends when the name is corrected, or staff print it in other letters. */
+  /**
+   * The typeface lacks letters of a member's name. Ends when the name is corrected, or when staff print the name in other
+   * letters.
+   */
   certificate_name: { letters: string };
   /**
-   * HubSpot does not take the email of a join or (`isTaken`) has another contact with it, `other` if it is known. Ends when the email is
-   * corrected; of what staff do in HubSpot, we learn nothing.
+   * HubSpot rejects the email of a join or, if `isTaken`, has another contact with this email (`other`, if known). Ends when the
+   * email is corrected. Changes that staff make in HubSpot do not end it, since we do not see them.
    */
   email_refused: { contactId: string; isTaken: boolean; other: string | null };
 }
 
-/** Kinds of which only staff can say that they are done. */
+/** Kinds that only staff can close. */
 interface StaffKinds {
-  /** A payment took another amount than that on the screen. It goes back by itself, and staff are to know. */
+  /** The amount of a payment was not the amount on the screen. It is refunded automatically; the notice informs staff. */
   other_amount: { intentId: string; receivedCents: number; shownCents: number };
   /**
-   * A payment bought nothing, for this reason. It goes back by itself, and staff are to know. One that was made again after a restore
-   * does not, and its notice ends when staff give it back.
+   * A payment bought nothing, for the reason `why`. It is refunded automatically; the notice informs staff. A payment that was
+   * made again after a restore is not refunded automatically, and its notice ends when staff refund it.
    */
   duplicate_payment: { intentId: string; receivedCents: number; why: string; isMadeAgain: boolean };
-  /** A join was paid while HubSpot already said that its contact is a member. Only staff know whether that was right. */
+  /** A join was paid although HubSpot already listed its contact as a member. Only staff know whether that was right. */
   member_already: { contactId: string };
   /**
-   * A provider refuses our calls: what it says. A call that succeeds says nothing of another one. `provider` is missing in notices of
-   * former versions.
+   * A provider refuses our calls; `text` is its message. A later successful call does not end the notice, since it may be of
+   * another kind. `provider` is missing in notices that former versions wrote.
    */
   provider_trouble: { text: string; provider?: 'Stripe' | 'HubSpot' | 'Mail' };
   /** A document cannot be read. Only staff know whether they have another copy of it. */
   unreadable_document: { text: string };
   /**
-   * Wrong invite codes of the last hour; `most` of them from one address, known by the beginning of its hash. When it is over, staff are
-   * to know that it was. A new hour replaces the notice of the one before.
+   * Wrong invite codes in the last hour. `most` of them came from one address, shown by the beginning of its hash. The notice
+   * stays after the guessing has stopped, so that staff learn of it. A notice of a later hour replaces it.
    */
   guessing: {
     total: number;
@@ -99,14 +123,17 @@ interface StaffKinds {
     hash: string;
     limit: { count: number; minutes: number };
   };
-  /** What a browser reports of our pages. `isLast`: more of today is not told. A browser that is content reports nothing. */
+  /**
+   * A problem on our pages that a browser reported. `isLast`: further problems of the same day are not reported. A browser
+   * without problems sends no report, so nothing shows when a problem has ended.
+   */
   blocked: { blocked: string; directive: string; page: string; isLast: boolean };
   broken: { blocked: string; directive: string; page: string; isLast: boolean };
 }
 
 export type NoticeKind = keyof Kinds;
 
-/** What staff should know and no page shows, as plain data. `subject` is the join that it is about, or null. */
+/** Something that staff should know and no page shows, as plain data. `subject` is the join that it is about, or null. */
 export type Notice<Kind extends NoticeKind = NoticeKind> = {
   [Each in Kind]: { kind: Each; subject: string | null; params: Kinds[Each]; remedy: Remedy | null };
 }[Kind];

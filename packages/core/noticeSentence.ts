@@ -2,7 +2,7 @@ import { displayPrice } from './money.ts';
 import type { Notice } from './notice.ts';
 import { disputedSentence, type MembershipStanding } from './refunds.ts';
 
-/** Returns how a front door names a join within a sentence, as in "join 2 of Ann Lee". */
+/** Returns how a page or command names a join within a sentence, for example "join 2 of Ann Lee". */
 export type JoinName = (uuid: string) => string;
 
 const standings: Record<MembershipStanding, string> = {
@@ -13,12 +13,12 @@ const standings: Record<MembershipStanding, string> = {
   void: 'has ended: nothing was paid for it.',
 };
 
-/** Returns what staff read of an erased join whose membership begins or ends. */
+/** Returns the sentence for staff about an erased join whose membership begins or ends. */
 export function notToldOfErased(join: string): string {
   return `${capital(join)} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
 }
 
-/** Returns what is so, of a notice. What helps is its remedy, which each front door offers in its own way. */
+/** Returns the sentence that describes a notice. It leaves out the remedy, which each page or command offers in its own way. */
 export function noticeSentence({ kind, subject, params }: Notice, joinName: JoinName): string {
   const join = subject === null ? 'a join' : joinName(subject);
   switch (kind) {

@@ -35,13 +35,13 @@ export interface OpenOrder {
   revision: number;
 }
 
-/** Returns the lines of an order with one more; null if it has too many, or was changed too often. */
+/** Returns the lines of an order with one line added; null if it has too many lines or was changed too often. */
 export function withLine({ lines, revision }: OpenOrder, line: OrderLine): readonly OpenLine[] | null {
   if (lines.length >= MOST_LINES || revision >= MOST_REVISIONS) return null;
   return [...lines, { ...line, number: revision + 1 }];
 }
 
-/** Returns the lines of an order with another membership, which comes first; null if it was changed too often. */
+/** Returns the lines of an order with its membership replaced and put first; null if it was changed too often. */
 export function withMembership(
   { lines, revision }: OpenOrder,
   membership: OrderLine,

@@ -22,11 +22,14 @@ export const TOO_MANY_CODES =
 export const LINKS_SENT =
   'If we have a registration with this email, its link is on the way. It can take a few minutes; please check your spam folder, too.';
 
-/** Shown in a browser that knows a join but may not continue it, since the join was paid or opened by its link in another one. */
+/**
+ * Shown in a browser that knows a join but may not continue it, because the join was paid, or was opened by its link in another
+ * browser.
+ */
 export const OPENED_ELSEWHERE =
   'Your registration continues in another browser. To continue here, please open the link from your email here, or contact us.';
 
-/** Refuses to a browser with a join by a checkout link what only the student may see and do. */
+/** Shown when a browser that opened a join by a checkout link asks for something that only the student may see or do. */
 export const PROVE_FIRST = 'Please prove first that you are the student this checkout is for.';
 
 /** Reduces a text to lower-case letters (without accents) and digits, because people spell the same name differently. */

@@ -17,7 +17,10 @@ import {
   twiceHeld,
 } from './people.ts';
 
-/** What Buy Now is answered in the browser of the first join, and in another one; and what becomes of a payment all the same. */
+/**
+ * What happens on Buy Now in the browser of the first join, then in another browser; and what happens to the second payment in
+ * either case.
+ */
 type Row = [
   Relation,
   first: 'unproven' | 'proven',
@@ -29,12 +32,12 @@ type Row = [
 ];
 const told = 'buys, staff are told';
 const table: readonly Row[] = [
-  // One person, by a code, a signed link or the word of staff.
+  // One person, because of a personal code, a signed link or a decision of staff.
   ['same', 'proven', 'proven', 'paying', 'wait', 'wait', 'buys'],
   ['same', 'proven', 'proven', 'paid', 'refuse', 'refuse', 'goes back'],
   ['same', 'proven', 'proven', 'disputed', 'refuse', 'refuse', 'goes back'],
   ['same', 'proven', 'proven', 'refunded', 'sell', 'sell', 'buys'],
-  // A self-nomination that staff have joined with the person, or that is the person whom a link names.
+  // A self-nomination whose person staff merged with the other one, or whose person a link names.
   ['same', 'unproven', 'proven', 'paying', 'wait', 'wait', 'buys'],
   ['same', 'unproven', 'proven', 'paid', 'refuse', 'refuse', told],
   ['same', 'unproven', 'proven', 'disputed', 'refuse', 'refuse', told],
@@ -102,7 +105,10 @@ const nobody: Holdings = {
 };
 
 const bools = [false, true];
-/** Every person, and whether a code, the joiner and staff are answered that they are a member. */
+/**
+ * Every combination of facts about a person, and whether somebody with a code, the joiner and staff are told that the person is a
+ * member.
+ */
 const answers = bools.flatMap((isMadeByJoin) =>
   bools.flatMap((hasPaidProven) =>
     bools.flatMap((isMemberAtHubspot) =>
@@ -161,7 +167,7 @@ test('a membership is for those who are no members, and an upgrade for members w
   assert.equal(saleRefusal('membership_upgrade', nobody, 'joiner'), 'not a member');
   assert.equal(saleRefusal('membership_upgrade', member, 'joiner'), null);
   assert.equal(saleRefusal('membership_upgrade', { ...member, holdsUpgrade: true }, 'code'), 'held already');
-  // A link may sell an upgrade to somebody who is not proven, but a code of theirs still sells a membership.
+  // An upgrade link works for somebody who is not proven, but a code of theirs still sells a membership.
   const unproven = { ...member, isMadeByJoin: true };
   assert.equal(saleRefusal('membership', unproven, 'code'), null);
   assert.equal(saleRefusal('membership_upgrade', unproven, 'code'), null);

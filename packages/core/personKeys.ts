@@ -1,16 +1,22 @@
 import { cleanEmail } from './cleanText.ts';
 
-/** Letters that Unicode does not decompose, and how people write them on other keyboards. */
+/** Letters that Unicode does not decompose, and how people type them on keyboards that lack them. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ ł: 'l', ø: 'o', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', ı: 'i', ŋ: 'n', ĸ: 'k' },
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ς: 'σ' },
 };
-/** Marks behind a letter of a script in which people leave them out: "Núñez" is like "Nunez", and किरण is not like करण. */
+/**
+ * Marks after a letter of a script in which people often leave marks out: "Núñez" equals "Nunez". In other scripts marks matter:
+ * किरण is not करण.
+ */
 const MARKS = /(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
-/** All that people write differently or leave out: spaces, punctuation of any kind, and letters that look like apostrophes. */
+/** Characters that people write differently or leave out: spaces, any punctuation, and letters that look like apostrophes. */
 const BESIDE = /[\p{Z}\p{P}\p{S}\p{Cc}\p{Cf}\u02b0-\u02ff\ua78b\ua78c]/gu;
 
-/** Returns the key of a first or a last name: O'Brien and O’BRIEN have one, Núñez and Nunez, Łuczak and Luczak. */
+/**
+ * Returns the key of a first or a last name. O'Brien and O’BRIEN have the same key, and so have Núñez and Nunez, and Łuczak and
+ * Luczak.
+ */
 export function nameKey(name: string): string {
   return (
     name
@@ -25,14 +31,15 @@ export function nameKey(name: string): string {
   );
 }
 
-/** Returns the key of an email: without what nobody sees and what surrounds it, in lower case. */
+/** Returns the key of an email: cleaned by {@link cleanEmail}, in lower case. */
 export function emailKey(email: string): string {
   return cleanEmail(email).toLowerCase();
 }
 
 /**
- * Returns the form in which likely the same people are alike: the keys of email, first and last name. Null if one is empty, which is
- * like nobody's. Equal forms never make two persons one: a father and his son may have one name and one email.
+ * Returns the likeness of a person: the keys of email, first and last name. Persons with equal likenesses are likely the same.
+ * Null if one key is empty, since such a person matches nobody. Equal likenesses never merge two persons: a father and his son
+ * may share a name and an email.
  */
 export function likenessOf(person: {
   personalEmail?: string | null | undefined;
@@ -48,15 +55,15 @@ export function likenessOf(person: {
   return keys.includes('') ? null : keys.join(' ');
 }
 
-/** What a person is known by, as a contact's record or student details have it. */
+/** The names and emails of a person, as a contact or student details have them. */
 type Known = Parameters<typeof likenessOf>[0] & {
   middleName?: string | null | undefined;
   schoolEmail?: string | null | undefined;
 };
 
 /**
- * Returns the words by which a person is found: the keys of names and emails, each once, between spaces, without names that are a
- * part of an email. A person is found by any part of them ({@link searchKeys}).
+ * Returns the search words of a person: the keys of names and emails, each once, separated by spaces. Names that are a part of an
+ * email are left out. A search for any part of a word finds the person ({@link searchKeys}).
  */
 export function searchWords(...known: Known[]): string {
   const keys = known.flatMap(({ firstName, middleName, lastName, personalEmail, schoolEmail, email }) => [
@@ -71,8 +78,8 @@ export function searchWords(...known: Known[]): string {
 }
 
 /**
- * Returns the keys of what somebody types to find a person: for each word its key as a part of a name and as a part of an email. One
- * of each must be a part of the person's {@link searchWords}.
+ * Returns the keys of a text that somebody types to find a person. Each word has a key as a name and a key as an email. A person
+ * matches if, for every word, one of its keys is a part of the person's {@link searchWords}.
  */
 export function searchKeys(text: string): string[][] {
   return text

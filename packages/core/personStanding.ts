@@ -2,15 +2,15 @@ import type { JoinSessionState } from './joinSession.ts';
 import type { MembershipType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
-/** What decides how a person stands. Days are as they are shown. */
+/** The facts that decide a person's standing. Days are formatted for display. */
 export interface StandingFacts {
-  /** All that the person bought, the oldest first. */
+  /** All memberships and upgrades that the person bought, the oldest first. */
   bought: readonly { type: MembershipType; standing: MembershipStanding; since: string }[];
-  /** Whether they are a member by HubSpot's word alone. */
+  /** Whether they are a member only according to HubSpot. */
   isMemberAtHubspot: boolean;
   /** The newest join; null if there is none. */
   join: { state: JoinSessionState; startedOn: string } | null;
-  /** Whether a code leads to them. */
+  /** Whether an invite code leads to them. */
   isInvited: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The ZIP codes that begin with a zero, which spreadsheets remove: the first and last value of their first three digits, and the
- * state. A town's ZIP code may belong to the neighbouring state; then the joiner is asked.
+ * state. A town's ZIP code may belong to the neighbouring state. The joiner is then asked to check it.
  */
 const zeroZips: readonly [from: number, to: number, state: string][] = [
   [5, 5, 'New York'],
@@ -43,10 +43,10 @@ export interface PostcodePlace {
 }
 
 /**
- * Returns a postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "78701 1234" → "78701-1234". Mends what is certain:
- * the letters O, I and l in place of digits; ".0" and an apostrophe of a spreadsheet; and the zeros that one removed from the
- * front, if the ZIP code that results is of the state ("2139" in Massachusetts → "02139"). A postcode of any other form or country
- * stays as it is, since the specification has no rule for it.
+ * Returns a postcode as the country's post office writes it: "k1a0b6" → "K1A 0B6", "78701 1234" → "78701-1234". Corrects only
+ * unambiguous errors: the letters O, I and l in place of digits; ".0" or an apostrophe from a spreadsheet; and leading zeros that
+ * a spreadsheet removed, if the resulting ZIP code is in the state ("2139" in Massachusetts → "02139"). A postcode of any other
+ * form or country is returned unchanged, since the specification has no rule for it.
  */
 export function tidyPostcode(typed: string, place: PostcodePlace): string {
   if (place.country === 'United States') return zipOf(typed, place.state) ?? typed;

@@ -28,7 +28,7 @@ export interface Sides {
     lostCents: number;
     /** Minutes since the intent was charged or, if uncharged, created. */
     ageMinutes: number;
-    /** Whether the intent's metadata suffices to make its join again. */
+    /** Whether the intent's metadata suffices to rebuild its join. */
     tellsOrder: boolean;
   } | null;
   /** Our row of the payment; null when there is none. */
@@ -54,9 +54,9 @@ export interface Sides {
   }[];
 }
 
-/** What differs, by kind. Amounts are in cents; `atStripe` is Stripe's word, null if Stripe has none. */
+/** The params of a difference, by kind. Amounts are in cents. `atStripe` is Stripe's status; null if Stripe has none. */
 interface Kinds {
-  /** We hold it as paid, with a membership or without. */
+  /** Our database has the payment as paid but Stripe does not. `isHeld`: whether its membership is held. */
   paid_here_only: { atStripe: string | null; isHeld: boolean };
   open_here_only: { atStripe: string | null };
   unknown_intent: { atStripe: string };
@@ -65,31 +65,31 @@ interface Kinds {
   other_amount_here: { receivedCents: number; heldCents: number };
   refunds: { atStripeCents: number; hereCents: number };
   dispute: { atStripe: Dispute | null; here: Dispute | null };
-  /** The amount that a dispute took. */
+  /** The amounts of the lost disputes differ. */
   dispute_amount: { atStripeCents: number; hereCents: number };
-  /** Refunds that were decided and are not made; Stripe's reasons. */
+  /** Refunds that were decided and not made yet, and Stripe's reasons for refusing them. */
   refund_due: { cents: number; refusals: string[] };
   refund_waits: { cents: number; refusal: string };
-  /** It bought nothing and is to go back, but a membership hangs on it. */
+  /** The payment bought nothing and is to be refunded, but a membership belongs to it. */
   member_without_money: object;
-  /** It bought nothing, and not all of it has gone back. */
+  /** The payment bought nothing and is not fully refunded. */
   not_returned: { receivedCents: number };
-  /** This database lacks what was paid for, and Stripe's metadata have it. */
+  /** The order or join of the payment is missing in our database, and can be rebuilt from Stripe's metadata. */
   not_here: { receivedCents: number; lacks: 'order' | 'join' };
-  /** The same, and Stripe's metadata do not have it. */
+  /** The order or join of the payment is missing in our database, and cannot be rebuilt from Stripe's metadata. */
   nothing_sold: { receivedCents: number; lacks: 'order' | 'join' };
-  /** Another amount than that on the screen. */
+  /** The amount received is not the amount on the screen. */
   other_amount: { receivedCents: number; shownCents: number };
   unconfirmed: { receivedCents: number; here: string | null };
   money_without_member: { receivedCents: number };
-  /** The product that was paid for (null: none), and the one that is held. */
+  /** The product that was paid for (null: none), and the product that is held. */
   other_product: { paidFor: number | null; held: number };
-  /** The money of a membership is with us again, and its contact has joined anew meanwhile. */
+  /** The money of a membership has returned to us after its refund or dispute, but its contact has joined again meanwhile. */
   paid_anew: { backCents: number; name: string };
   standing: { here: MembershipStanding; expected: MembershipStanding };
-  /** Money that went back outside Induct, and nobody said what for. */
+  /** Money was refunded outside Induct, and nobody has said for which lines. */
   refund_unassigned: { cents: number };
-  /** What the join says of itself, though it is paid. */
+  /** The state of the join in our database, although the join is paid at Stripe. */
   session: { here: string };
   paid_by_nothing: object;
   upgraded_by_nothing: object;
@@ -98,9 +98,9 @@ interface Kinds {
   upgrade_alone: object;
   held_twice: object;
   likely_same: { other: string };
-  /** The membership is held, and HubSpot calls its contact a former member. */
+  /** The membership is held, but HubSpot lists its contact as a former member. */
   former_and_held: object;
-  /** Nobody has proved whose join it is, and yet it is of one person with join `other`. */
+  /** The joiner of this join is not proven, although the join has the same person as join `other`. */
   unproven_beside: { other: string };
   rejected_held: object;
 }

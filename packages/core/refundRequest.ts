@@ -1,7 +1,7 @@
 import { isDonationType, isMembershipType, type ProductType } from './product.ts';
 import type { PaidOrder, RefundPlan, RefundWish } from './refunds.ts';
 
-/** What members may ask back by a button. */
+/** What members may request a refund of with a button. */
 export const refundParts = ['membership', 'upgrade', 'donations', 'items'] as const;
 export type RefundPart = (typeof refundParts)[number];
 
@@ -12,7 +12,9 @@ const partWords: Record<RefundPart, string> = {
   items: 'items that have not shipped yet',
 };
 
-/** Says what comes back when somebody simply changes their mind. `askDays`: for how many days it can be asked; 0: never. */
+/**
+ * Returns the sentence about refunds for a member who changes their mind. `askDays`: how many days they have to ask; 0: never.
+ */
 export function changeOfMind({ askDays, gives }: { askDays: number; gives: readonly RefundPart[] }): string {
   const list = (parts: readonly RefundPart[]) =>
     new Intl.ListFormat('en').format(parts.map((part) => partWords[part]));
@@ -21,7 +23,7 @@ export function changeOfMind({ askDays, gives }: { askDays: number; gives: reado
   return `If you change your mind, you can ask for a refund within ${askDays} days: ${list(gives)}.${kept.length > 0 ? ` Not refunded: ${list(kept)}.` : ''}`;
 }
 
-/** Returns what a request asks for, by the society's terms: which parts, and without what was sent by post. */
+/** Returns what a refund request asks for: the parts that the society's terms refund, without goods that were sent by post. */
 export function requestedWish(
   orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
   parts: readonly RefundPart[],
@@ -39,13 +41,13 @@ export function requestedWish(
   return { membership: parts.includes('membership'), ineligible: false, upgrade, items };
 }
 
-/** What was asked for, as staff find it ticked. `items`: donations and store items, by product id. */
+/** The requested parts, which are preselected for staff. `items`: donations and store items, by product id. */
 export interface Asked {
   types: ('membership' | 'membership_upgrade')[];
   items: number[];
 }
 
-/** Returns what a plan gives back, by products. */
+/** Returns the products that a refund plan refunds. */
 export function askedIn(
   orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
   { refunds }: Pick<RefundPlan, 'refunds'>,
@@ -60,7 +62,7 @@ export function askedIn(
   };
 }
 
-/** Returns what staff give back when they accept what was asked for. */
+/** Returns the refund that staff make when they accept a request. */
 export function acceptedWish({ types, items }: Asked): RefundWish {
   return {
     membership: types.includes('membership'),
@@ -70,7 +72,7 @@ export function acceptedWish({ types, items }: Asked): RefundWish {
   };
 }
 
-/** Why a member cannot ask for money back here; null if they can. */
+/** Returns why a member cannot request a refund here; null if they can. */
 export function whyNotAsked({
   mayAsk,
   isDeclined,
@@ -91,7 +93,7 @@ export function whyNotAsked({
   return isOver ? NOT_OFFERED.over : null;
 }
 
-/** Returns the lines of these orders that a plan does not give back, and the parts of lines that are kept. Amounts are cents. */
+/** Returns the lines of these orders that a plan does not refund, and the parts of lines that are kept. Amounts are cents. */
 export function keptLines(
   orders: readonly Pick<PaidOrder, 'intentId' | 'lines'>[],
   { refunds }: Pick<RefundPlan, 'refunds'>,

@@ -233,7 +233,7 @@ export function standingsAfter(
   });
 }
 
-/** What a planned refund changes beside the money. */
+/** What a planned refund changes in addition to the money. */
 export interface Consequences {
   /** Parts of refunded lines that are kept: the processing fee (cents). */
   kept: { name: string; cents: number }[];

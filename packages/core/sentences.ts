@@ -1,6 +1,6 @@
 /**
- * The error catalogue of the specification, section 8: what a screen shows when a call failed and the server sent no message. The
- * sentences of section 5 are beside the rules that they are about.
+ * The error catalogue of the specification, section 8: the sentence that a screen shows when a call failed and the server sent no
+ * message. The sentences of section 5 are next to the rules that they belong to.
  */
 export const fallback = {
   checkEligibility: 'An error occurred during the eligibility check.',
@@ -29,18 +29,18 @@ export const fallback = {
 export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
 export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
-/** Said while it is not known whether a payment has succeeded. */
+/** Shown while it is not known whether a payment has succeeded. */
 export const OUTCOME_UNKNOWN =
   'We do not know yet whether your payment went through. You will not be charged twice: if it did, Checkout will say so.';
-/** Said while the bank decides about a payment for longer than the page asks. */
+/** Shown when the bank's decision about a payment takes longer than the page keeps asking. */
 export const BANK_DECIDES =
   'Your bank is still deciding on this payment. You will not be charged twice: try again in a minute to see the result.';
-/** Said while the server is asked about a payment for longer than a page usually takes. */
+/** Shown while the confirmation of a payment takes longer than usual. */
 export const PAYMENT_IS_SLOW =
   'This is taking longer than usual. Please keep this page open. You will not be charged twice.';
 /** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
-/** Read by joiners outside the United States before they save their details, and by all above the card form. */
+/** Shown to joiners outside the United States before they save their details, and to all joiners above the card form. */
 export const CARDS_ACCEPTED = 'We accept only cards billed in the United States or Canada.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';

@@ -14,7 +14,7 @@ export function hasRightsOf(role: StaffRole, least: StaffRole): boolean {
   return staffRoles.indexOf(role) >= staffRoles.indexOf(least);
 }
 
-/** The calls of the desk whose names say badly what staff do, in the words of the pages. */
+/** The desk's calls whose names do not describe well what staff do, with the words that the pages use. */
 const calledOtherwise: Record<string, string> = {
   enter: 'Sign in by link',
   enterByProvider: 'Sign in by identity provider',
@@ -42,7 +42,7 @@ const calledOtherwise: Record<string, string> = {
   getTranscriptsFile: 'Download transcripts list',
 };
 
-/** Returns a call of the desk in words, by its name: "Refund payment". */
+/** Returns the name of a desk call in words: "Refund payment". */
 export function callWords(name: string): string {
   const called = calledOtherwise[name];
   if (called) return called;
@@ -50,24 +50,24 @@ export function callWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** How long a sign-in link holds. */
+/** How long a sign-in link is valid. */
 export const LINK_HOURS = 24;
-/** A session ends when it was not used for so long, and this long after the sign-in. */
+/** A session expires after this many hours without use, and in any case {@link SESSION_HOURS} after the sign-in. */
 export const SESSION_IDLE_HOURS = 8;
 export const SESSION_HOURS = 24;
-/** How long the challenge of a passkey holds. */
+/** How long a passkey challenge is valid. */
 export const CHALLENGE_MINUTES = 5;
 
-/** How long (s) staff can take a decision on a transcript back. Its letter waits as long. */
+/** How long (s) staff can undo a decision on a transcript. Its letter is held back for this time. */
 export const UNDO_SECONDS = 60;
 
-/** For this many days after staff have reminded a member of an overdue proof, they are not reminded again. */
+/** After staff have reminded a member of an overdue proof, the member is not reminded again for this many days. */
 export const REMIND_AGAIN_DAYS = 7;
 
-/** The most characters of what staff note of somebody. */
+/** The most characters of a note that staff write about a person. */
 export const NOTE_MAX_LENGTH = 2_000;
 
-/** Why an account at the identity provider signs nobody in. The address of the sign-in page has the key alone. */
+/** Why an account of the identity provider cannot sign in. The URL of the sign-in page has only the key. */
 export const accountRefusals = {
   unknown:
     'This account does not belong to anybody here. Open the sign-in link that you were given, and continue with the account from there.',
