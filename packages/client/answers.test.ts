@@ -5,9 +5,9 @@ import { toastOf } from './client.ts';
 import { failureOf, NotOffered } from './failures.ts';
 import { readAnswer } from './readAnswer.ts';
 
-// Which answers are successes, by the fields that the specification's table names, and what becomes of the others.
+// Which answers count as successes, according to the fields in the specification's table, and how other answers are treated.
 
-/** Returns what a call makes of an answer: its data, or the kind of the failure. */
+/** Returns the result of a call that gets this answer: its data, or the kind of the failure. */
 function read(name: CallName, status: number, answer: unknown): unknown {
   try {
     return readAnswer(name, status, answer);

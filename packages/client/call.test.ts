@@ -14,7 +14,7 @@ function answering(t: TestContext, response: () => Response) {
   return { call, shown };
 }
 
-/** A response whose body begins, and then breaks off with this error. */
+/** A response whose body begins and then fails with this error. */
 function cut(error: Error): Response {
   const begin = new TextEncoder().encode('{"success":true,');
   let isBegun = false;

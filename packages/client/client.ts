@@ -5,23 +5,26 @@ import { exchange } from './exchange.ts';
 import { ApiError, failureOf, NotOffered, type Outcome, Unsent } from './failures.ts';
 import { readAnswer } from './readAnswer.ts';
 
-/** What a failed call shows. `reference` is that of a server failure, by which staff find it in the log (`Failure['reference']`). */
+/**
+ * The toast of a failed call. `reference` is the reference of a server failure, by which staff find it in the log
+ * (`Failure['reference']`).
+ */
 export interface FailureToast extends ToastText {
   reference?: string | undefined;
 }
 
-/** What a web app gives to its client. */
+/** The functions that a web app provides to its client. */
 export interface Surroundings {
   /** Returns the origin of the API; '' for the page's own. */
   apiUrl: () => string;
   showFailure: (toast: FailureToast) => void;
-  /** Returns what a loader throws so that the app goes to another of its paths. */
+  /** Returns the value that a loader throws to redirect to another path of the app. */
   redirectTo: (path: string) => unknown;
 }
 
 export interface Loudness {
   /**
-   * Whether a loader makes the call. If the server then answers that the session continues on another screen, no toast is shown,
+   * Whether a loader makes the call. If the server answers that the session continues on another screen, no toast is then shown,
    * since the loader redirects to that screen.
    */
   loading?: boolean | undefined;

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { callDesk } from './deskClient.ts';
 import { ApiError, Unsent } from './failures.ts';
 
-/** Lets the network answer with this. Returns the addresses and bodies that were sent. */
+/** Makes the network answer with this response. Returns the URLs and bodies of the requests that are sent. */
 function answering(t: TestContext, respond: () => Response) {
   const sent: [string, unknown][] = [];
   t.mock.method(globalThis, 'fetch', async (url: string, { body }: RequestInit) => {

@@ -12,13 +12,13 @@ type Asked<Name extends DeskCallName> = (DeskParams<Name> extends Record<string,
   (DeskQuery<Name> extends undefined ? { query?: undefined } : { query: DeskQuery<Name> }) &
   (DeskBody<Name> extends undefined ? { body?: undefined } : { body: DeskBody<Name> });
 
-/** What a call of the desk takes: its path parameters, query and body, if it has any, and a signal that aborts it. */
+/** The arguments of a desk call: its path parameters, query and body, if it has any, and a signal that aborts it. */
 export type DeskArguments<Name extends DeskCallName> =
   Record<string, never> extends Asked<Name>
     ? [options?: Asked<Name> & { signal?: AbortSignal }]
     : [options: Asked<Name> & { signal?: AbortSignal }];
 
-/** Thrown when what was shown of an action does not hold any more. `shown` is what holds now. */
+/** Thrown when the effect that was shown for an action has changed. `shown` is the present effect. */
 export class Changed extends ApiError {
   readonly shown: Shown;
   constructor(path: string, answer: Partial<Failure> & { shown: Shown }) {
@@ -27,7 +27,10 @@ export class Changed extends ApiError {
   }
 }
 
-/** Makes a call of the desk and returns its `data`. Throws `ApiError` for a failure, {@link Changed} for an action that has changed, and `Unsent` without an answer. */
+/**
+ * Makes a desk call and returns its `data`. Throws `ApiError` for a failure, {@link Changed} if the effect of an action has
+ * changed, and `Unsent` if there is no answer.
+ */
 export async function callDesk<Name extends DeskCallName>(
   name: Name,
   ...[options]: DeskArguments<Name>
@@ -38,7 +41,7 @@ export async function callDesk<Name extends DeskCallName>(
   throw failureOf(name, status, answer);
 }
 
-/** Takes a file of the desk. Throws as {@link callDesk} does. */
+/** Makes a desk call that answers with a file, and returns the file. Throws the same errors as {@link callDesk}. */
 export async function takeDeskFile<Name extends DeskFileName>(
   name: Name,
   ...[options]: DeskArguments<Name>
@@ -67,7 +70,7 @@ function failureOf(name: DeskCallName, status: number, answer: unknown): ApiErro
   return shown ? new Changed(path, { ...given, shown }) : new ApiError(path, status, given);
 }
 
-/** Returns the address of a call, with its query. */
+/** Returns the URL of a call, with its query. */
 export function addressOf(
   name: DeskCallName,
   params?: Record<string, string>,

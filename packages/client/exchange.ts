@@ -2,12 +2,12 @@ import { NO_ANSWER } from '#core/sentences.ts';
 import { Unsent } from './failures.ts';
 import { Late, within } from './within.ts';
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface Arrived {
   status: number;
-  /** The parsed body; null if it was no JSON, such as a proxy's page. */
+  /** The parsed body; null if it was not JSON, for example a proxy's page. */
   answer: unknown;
-  /** The body of a successful answer, if a file was asked for. */
+  /** The body of a successful answer, if a file was requested. */
   bytes?: ArrayBuffer;
   /** The value of the header Retry-After, in seconds. */
   retryAfter: string | null;
@@ -36,7 +36,7 @@ export async function exchange(
     return await within(async (ended) => {
       const response = await asked(ended);
       const retryAfter = response.headers.get('retry-after');
-      // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
+      // Reading the body rejects if the connection breaks or the call is aborted. The request then counts as unanswered.
       if (isFile && response.ok)
         return { status: response.status, answer: null, bytes: await response.arrayBuffer(), retryAfter };
       const text = await response.text();
@@ -47,7 +47,7 @@ export async function exchange(
   }
 }
 
-/** Returns the error of a request without an answer. `userMessage` is the sentence for one that did not just take too long. */
+/** Returns the error of a request without an answer. `userMessage` is the sentence to show if the cause is not a timeout. */
 export function unsent(cause: unknown, userMessage?: string): Unsent {
   return new Unsent(cause, cause instanceof Late ? NO_ANSWER : userMessage);
 }

@@ -13,7 +13,7 @@ export class ApiError extends Error {
   /** Whether the server does not know the session of the call. */
   readonly isLost: boolean;
 
-  /** `path` is the call's, with its parameters' names. */
+  /** `path` is the path of the call, with the names of its parameters. */
   constructor(path: string, status: number, answer: Partial<Failure>, retryMs = 0) {
     super(answer.message ?? `The call failed with status ${status}.`);
     this.status = status;
@@ -28,8 +28,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Thrown when a server does not have a call, which is not in the specification: it answered 404 without the code that all failures
- * of ours have. The page then leaves out what the call is for.
+ * Thrown when a server does not implement a call that is not in the specification: it answers 404 without a code, while all
+ * failures of our server have one. The page then leaves out the feature that needs the call.
  */
 export class NotOffered extends ApiError {}
 
@@ -43,7 +43,7 @@ export class Unsent extends Error {
   }
 }
 
-/** Awaits a call that the specification does not have. Returns `instead` if the server does not have it either. */
+/** Awaits a call that is not in the specification. Returns `instead` if the server does not implement it. */
 export async function ifOffered<T, Instead>(calling: Promise<T>, instead: Instead): Promise<T | Instead> {
   try {
     return await calling;
@@ -77,9 +77,10 @@ export type Outcome<T> = { data: T } | LoadFailure;
 /**
  * Why a screen's data could not be loaded, and what helps:
  * - `lost`: the session cannot continue. The joiner must start over.
- * - `refused`: the server will not answer otherwise.
- * - `unsent`: no answer came. The joiner can try again.
- * - `busy`: the server could not answer. The joiner can try again, and with `retryMs` the page does so by itself.
+ * - `refused`: trying again would give the same answer.
+ * - `unsent`: no answer arrived. The joiner can try again.
+ * - `busy`: the server could not answer. The joiner can try again. If there is a `retryMs`, the page also tries again
+ * automatically.
  */
 export interface LoadFailure {
   kind: 'lost' | 'refused' | 'unsent' | 'busy';

@@ -6,9 +6,9 @@ import { ApiError, NotOffered } from './failures.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Returns the `data` of a response. Throws `ApiError` for a failure. `answer` is the parsed body; null if it was no JSON.
- * `retryAfter` is the value of the header Retry-After, in seconds. `ofProxy` returns the sentence for a proxy's answer by its
- * status.
+ * Returns the `data` of a response. Throws `ApiError` for a failure. `answer` is the parsed body; null if it was not JSON.
+ * `retryAfter` is the value of the header Retry-After, in seconds. `ofProxy` returns the sentence for the status of an answer
+ * that comes from a proxy.
  */
 export function readAnswer<Name extends CallName>(
   name: Name,
@@ -21,7 +21,7 @@ export function readAnswer<Name extends CallName>(
   const body = (isJson ? answer : { message: ofProxy(status) }) as Json;
   if (status === 404 && !body.code && !isSpecified(name)) throw new NotOffered(calls[name].path, status, {});
   if (isJson && status >= 200 && status < 300) {
-    // The table names the fields of some answers without `data`.
+    // In the specification's table, some answers have their fields without a `data` around them.
     const data = (body.data ?? body) as Json;
     if (isSuccess(name, body, data)) return data as Answered<Name>;
   }
@@ -37,7 +37,7 @@ function isSpecified(name: CallName): boolean {
 function isSuccess(name: CallName, body: Json, data: Json): boolean {
   if (name === 'deleteSessionProduct') return (data.status ?? body.status) === 'success';
   if (name === 'submitDetails' || name === 'uploadTranscript') return (body.success ?? data.success) === true;
-  // All answers of ours say so. An answer to `begin-payment` that does not say it charges nothing.
+  // All answers of our server have `success`. A `begin-payment` without it is a failure, so that nothing is charged.
   if (!isSpecified(name)) return body.success === true;
   return body.success !== false && body.status !== 'error';
 }

@@ -6,7 +6,7 @@ import { unsent } from './exchange.ts';
 import { readAnswer } from './readAnswer.ts';
 import { Late, PATIENCE_MS } from './within.ts';
 
-/** The app's sentences for an upload that failed on its way. The two functions get the file's size in bytes. */
+/** The app's sentences for an upload that failed on the way. The two functions get the file's size in bytes. */
 export interface UploadSentences {
   failed: string;
   /** For a connection that was cut. */
@@ -18,7 +18,7 @@ export interface UploadSentences {
 interface Sending {
   fields?: Record<string, string>;
   file: File;
-  /** Gets the progress in whole percent. */
+  /** Called with the progress in whole percent. */
   onProgress: (percent: number) => void;
   signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ interface Sending {
 export function createUpload({ reporting, urlOf }: Client, sentences: UploadSentences) {
   /**
    * Uploads a file by a call and returns the answer's `data`. A failure throws `ApiError` or `Unsent` and shows a toast. No toast
-   * is shown for a refused file (415): the page says below the form why it was refused.
+   * is shown for a refused file (415), because the page shows the reason below the form.
    */
   return function upload<Name extends CallName>(
     name: Name,
@@ -39,8 +39,8 @@ export function createUpload({ reporting, urlOf }: Client, sentences: UploadSent
 }
 
 /**
- * Uses XMLHttpRequest, since fetch reports no upload progress. The fields come before the file, so that the server has received
- * them when the file begins. An upload that makes no progress, or gets no answer, ends after `PATIENCE_MS`.
+ * Uses XMLHttpRequest, since fetch reports no upload progress. The fields are sent before the file, so that the server has them
+ * when the file begins. An upload is aborted after `PATIENCE_MS` without progress or without an answer.
  */
 function send<Name extends CallName>(
   name: Name,

@@ -1,11 +1,12 @@
-/** The longest that the page waits for an answer or a script (ms). The server itself needs less for any call. */
+/** The longest time (ms) that the page waits for an answer or a script. The server itself takes less for any call. */
 export const PATIENCE_MS = 60_000;
 
 /** Thrown when something took too long. */
 export class Late extends Error {}
 
 /**
- * Runs `work`, and throws {@link Late} if it takes longer than `ms`. `work` gets a signal that is aborted then, and when `outer` is.
+ * Runs `work`, and throws {@link Late} if it takes longer than `ms`. `work` gets a signal that is aborted at that time, and when
+ * `outer` is aborted.
  */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,

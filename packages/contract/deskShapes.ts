@@ -13,7 +13,7 @@ export const cents = z.int();
 export const personId = z.int().positive();
 /** The number of a join among the person's joins; the oldest is 1. */
 export const joinNumber = z.int().min(1).max(10_000);
-/** The uuid of a refund. The uuid of a refund made outside Induct is not random, so it need not have a version. */
+/** The uuid of a refund. That of a refund made outside Induct is derived from Stripe's id, so it has no valid version. */
 export const refundId = z.guid();
 /** A number in a URL. */
 export const number = z.string().regex(/^[1-9]\d{0,15}$/);

@@ -130,7 +130,7 @@ export const payingSchemas = {
       goOn: z.string(),
     }),
   },
-  /** What the holder of a pay link may see. It contains nothing else about the join, and nothing that gives access to it. */
+  /** The part of a join that the holder of a pay link may see. Nothing in it gives access to the join. */
   getPayPage: {
     params: linkParams,
     data: z.object({

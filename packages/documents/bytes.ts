@@ -12,7 +12,7 @@ export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const CHUNK = 64 * KIB;
 
-/** Returns at least `length` bytes from `start`, or all that are left. */
+/** A function that returns at least `length` bytes from `start`, or all bytes up to the end of the file. */
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**

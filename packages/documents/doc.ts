@@ -3,14 +3,15 @@ import { type Bytes, MIB } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 
-/** The largest file (bytes) that is read: it is in memory, and its streams are copied there. */
+/** The largest accepted file (bytes), since the file is read into memory and its streams are copied there. */
 const MOST_BYTES = 64 * MIB;
 /** The most streams of a file. An old Word document has roughly ten, and three for each embedded object. */
 const MOST_STREAMS = 10_000;
 
 /**
- * Checks a compound file [MS-CFB], a file system of its own. A Word document has a stream named WordDocument; a protected .docx is
- * wrapped in a stream named EncryptedPackage. Installers and Excel files are compound files, too, but have neither stream.
+ * Checks a compound file [MS-CFB], which is a file system in a file. A Word document has a stream named WordDocument; a protected
+ * .docx is wrapped in a stream named EncryptedPackage. Installers and Excel files are compound files, too, but have neither
+ * stream.
  */
 export async function doc(bytes: Bytes): Promise<DocumentType> {
   if (bytes.size > MOST_BYTES) throw new Unacceptable('wordTooLarge');

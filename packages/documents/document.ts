@@ -8,7 +8,10 @@ export const acceptedDocuments = {
 } as const;
 export type DocumentType = keyof typeof acceptedDocuments;
 
-/** Other endings of pictures. They are offered for choosing, since the content decides. HEIC is left out: iPhones then send JPEG. */
+/**
+ * Further endings of picture files. The file dialog offers them, since a file's content decides whether it is accepted. HEIC is
+ * left out, so that iPhones send JPEG.
+ */
 export const otherEndings = ['.jpe', '.jfif', '.jif', '.pjpeg', '.pjp'];
 
 export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
@@ -67,14 +70,14 @@ const NAME_MAX_LENGTH = 255;
 const ENDINGS = [...Object.values(acceptedDocuments).flat(), ...otherEndings, '.heic', '.heif', '.avif'];
 
 /**
- * Returns the name under which a file of this type is kept: as its sender gave it, but safe to display and with an ending that
- * opens it. It has no folders, no line breaks or other control characters, nothing that changes the direction of text, and no
- * characters that nobody sees. It is at most 255 characters long, and is never used as a path.
+ * Returns the name under which a file of this type is stored: the sender's name, but safe to display and with an ending that
+ * opens it. It has no folders, line breaks, control characters, characters that change the direction of text, or invisible
+ * characters. It has at most 255 characters, and is never used as a path.
  */
 export function documentName(given: string, type: DocumentType): string {
   const name = given
     .replace(/^.*\//s, '')
-    // On Windows, a backslash ends a folder; elsewhere, it may be part of a name.
+    // On Windows, a backslash separates folders; elsewhere, it may be part of a name.
     .replace(/^([A-Za-z]:|\\|\.{1,2}\\).*\\/s, '')
     .replace(/[\t\r\n]+/g, ' ')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u200b\u2060\ufeff]/gu, '')
@@ -88,7 +91,7 @@ export function documentName(given: string, type: DocumentType): string {
   return `${stem.slice(opens.length - NAME_MAX_LENGTH)}${opens}`.toWellFormed();
 }
 
-/** Returns the sentence for files that were dropped with the one that is taken, or while it is being sent. */
+/** Returns the sentence about files that were dropped together with the accepted one, or while it was being sent. */
 export function othersLeftOut(firstName: string): string {
   return `Only ${firstName} was used, since files are sent one at a time. The others were not sent.`;
 }
@@ -112,7 +115,7 @@ export function fileTooLarge(maxBytes: number): string {
   return `This file is too large. The limit is ${most}.`;
 }
 
-/** A file with fewer bytes is hardly refused for its size, so no sentence says so. */
+/** For a file with fewer bytes, the sentence does not say that it is too large, since this is hardly the reason. */
 const SMALL_BYTES = 1024 * 1024;
 
 /** Returns the sentence for a file that a proxy in front of the server refused as too large (413). */

@@ -15,8 +15,8 @@ import { ZIP_TAIL, zipEnd } from './foreign.ts';
 /** The most parts of a .docx. A usual .docx has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 /**
- * Returns how large (bytes) a Word document of `size` bytes may be when it is unpacked. Text shrinks to a twentieth when it is
- * packed, pictures hardly at all.
+ * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text can be packed to a twentieth of its size,
+ * pictures hardly at all.
  */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * MIB + 10 * size);
 /** The maximum size (bytes) of the list of content types. Each part of the document has an entry of about 150 bytes in it. */
@@ -46,7 +46,7 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
   const types = parts.find(({ name }) => name === '[Content_Types].xml');
   if (!types || !parts.some(({ name }) => /^(word\/)?document\d*\.xml$/i.test(name)))
     throw new Unacceptable('notWord');
-  // A part's name must not lead out of the folder into which the archive is unpacked.
+  // A part's name must not lead to a path outside the folder into which the archive is unpacked.
   if (parts.some(({ name }) => validateFileName(name) !== null || name.includes('\0')))
     throw new Unacceptable('twoInOne');
   if (parts.some(({ entry }) => entry.isEncrypted())) throw new Unacceptable('wordProtected');
@@ -73,7 +73,7 @@ async function partsOf(zip: ZipFile): Promise<Part[]> {
   return parts;
 }
 
-/** Refuses a file in which something precedes or follows the archive's directory and end record. */
+/** Refuses a file that has bytes before the archive, between its directory and its end record, or after the end record. */
 async function checkEnd(bytes: Bytes): Promise<void> {
   const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
   const tail = await bytes.read(tailFrom, ZIP_TAIL);
@@ -82,13 +82,13 @@ async function checkEnd(bytes: Bytes): Promise<void> {
   const record = view(tail.subarray(end));
   const directoryEnd = record.getUint32(12, true) + record.getUint32(16, true);
   const isZip64 = record.getUint32(16, true) === 0xffff_ffff;
-  // Behind the directory of an archive of the ZIP64 format, there are its two own end records.
+  // A ZIP64 archive has its two additional end records between the directory and the end record.
   if (!isZip64 && ![0, 56 + 20].includes(tailFrom + end - directoryEnd)) throw new Unacceptable('twoInOne');
 }
 
 /**
- * Refuses an archive that does not begin with a part, and one whose parts overlap, because a small one of these could unpack to a
- * huge size.
+ * Refuses an archive that does not begin with a part, and an archive whose parts overlap, because a small file with overlapping
+ * parts could unpack to a huge size.
  */
 function checkPlaces(parts: readonly Part[]): void {
   let free = 0;
@@ -116,7 +116,7 @@ function mainPart(types: string, parts: readonly Part[]): Part {
   const listed = elements.find(({ type }) => type === WORD_MAIN);
   if (!listed) throw new Unacceptable('notWord');
   const names = listed.part ? [listed.part.slice(1)] : ['word/document.xml', 'document.xml'];
-  // The names of parts are the same in capitals (ECMA-376 part 2, 6.2.2.3).
+  // The names of parts are case-insensitive (ECMA-376 part 2, 6.2.2.3).
   const main = parts.find(({ name }) => names.some((given) => given.toLowerCase() === name.toLowerCase()));
   if (!main) throw new Unacceptable('wordBroken');
   return main;
@@ -149,14 +149,14 @@ function xmlText(bytes: Uint8Array): string {
   return start + afterComments.join('');
 }
 
-/** Awaits what yauzl does. It fails if the archive is malformed. */
+/** Awaits a promise of yauzl, which rejects if the archive is malformed. Then throws {@link Unacceptable}. */
 async function orBroken<T>(done: Promise<T>): Promise<T> {
   return done.catch(() => {
     throw new Unacceptable('wordBroken');
   });
 }
 
-/** Reads a {@link Bytes} for yauzl. */
+/** Lets yauzl read a {@link Bytes}. */
 class Reader extends RandomAccessReader {
   readonly #bytes: Bytes;
   constructor(bytes: Bytes) {

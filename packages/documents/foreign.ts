@@ -22,8 +22,8 @@ export function zipEnd(tail: Uint8Array): number | null {
 }
 
 /**
- * Checks the bytes after a picture's end. A phone may append a depth map or a short video there, but a second document, a program
- * or a web page is refused.
+ * Checks the bytes after a picture's end. A phone may append a depth map or a short video there. A second document, a program or
+ * a web page is refused.
  */
 export async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
   if (end >= bytes.size) return;

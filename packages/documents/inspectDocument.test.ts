@@ -72,7 +72,7 @@ function pdfWithXrefStream(): Buffer {
   ]);
 }
 
-/** Makes a PDF whose `startxref` is this many bytes off. */
+/** Makes a PDF whose `startxref` is wrong by this many bytes. */
 function pdfOff(by: number, size = 0): Buffer {
   const whole = pdf({ size }).toString('latin1');
   return Buffer.from(
@@ -83,7 +83,7 @@ function pdfOff(by: number, size = 0): Buffer {
 
 const before = (text: string) => Buffer.concat([Buffer.from(text, 'latin1'), pdf()]);
 const behind = (text: string) => Buffer.concat([pdf(), Buffer.from(text, 'latin1')]);
-/** Adds a second version of an object to a PDF, as programs do that fill in a form. */
+/** A PDF to which a second version of an object was appended, as programs do when they fill in a form. */
 const updated = () =>
   behind(
     '5 0 obj\n<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n',
@@ -100,7 +100,7 @@ const wordOf = (types: string, name: string, data = text) =>
     { name, data },
   ]);
 
-/** Makes a Word document whose list of types is compressed. */
+/** Makes a Word document whose list of content types is compressed. */
 const listOf = (types: string) =>
   zip([
     { name: '[Content_Types].xml', data: types },

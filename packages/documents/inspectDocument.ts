@@ -13,8 +13,8 @@ export type Inspection = { type: DocumentType } | { fault: Fault };
 const inspectors = { pdf, jpeg, png, doc, docx };
 
 /**
- * Returns the type of a file, as its content shows, or the reason why the file is refused. Refuses an incomplete file, a file that
- * opens only with a password, and a file that turns out to contain a second document, a program or a web page.
+ * Returns the type of a file according to its content, or the reason why the file is refused. Refuses an incomplete file, a file
+ * that opens only with a password, and a file that also contains a second document, a program or a web page.
  */
 export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
   let failure: unknown;
@@ -30,7 +30,7 @@ export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
     const format = formatOf(await read(0, HEAD_BYTES));
     return { type: await inspectors[format]({ size: bytes.size, read }) };
   } catch (error) {
-    // A library may take a failure to read for a fault of the file.
+    // If reading failed, the error of the read is thrown, since a library may have mistaken it for a fault of the file.
     if (failure !== undefined) throw failure;
     if (error instanceof Unacceptable) return { fault: error.fault };
     throw error;

@@ -3,11 +3,11 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { nothingHostile } from './foreign.ts';
 
-/** The block size (bytes) for JPEGs, nearly all bytes of which have to be read. */
+/** The block size (bytes) for reading JPEGs. It is large, since nearly all bytes of a JPEG have to be read. */
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Limits that honest files do not come near, so that a hostile file cannot keep the server busy. Scans: a progressive photo has
+ * Limits that honest files stay far below, so that a hostile file cannot keep the server busy. Scans: a progressive photo has
  * ten, and libjpeg-turbo allows 500 in untrusted files. Segments: a panorama has some hundred with metadata, each of 64 KB.
  */
 const MOST_SCANS = 500;

@@ -5,9 +5,9 @@ import { ZIP_TAIL, zipEnd } from './foreign.ts';
 import { isWebPage } from './signature.ts';
 
 /**
- * The most (bytes) that is read of a PDF. A larger one is read in pieces: opening it takes its two ends and the objects of its first
- * page, unless its cross-reference table is wrong. Smaller ones are read in full, since pdf.js never ends if it reads in pieces and an
- * object is said to begin just behind the end.
+ * The maximum number of bytes that are read from a PDF. A larger PDF is read in pieces: opening it needs only its two ends and
+ * the objects of its first page, unless its cross-reference table is wrong. Smaller PDFs are read in full, because pdf.js never
+ * finishes if it reads in pieces and the table places an object just behind the end of the file.
  */
 const MOST_READ_BYTES = 40 * MIB;
 
@@ -47,7 +47,10 @@ function isComment(text: string): boolean {
   return !isWebPage(text) && lines.every((line) => /^\s*(%[\t -~\x80-\xff]*)?$/.test(line));
 }
 
-/** Opens a PDF and its first page. Throws {@link Unacceptable} if it does not open, or if too much of it has to be read. */
+/**
+ * Opens a PDF and its first page. Throws {@link Unacceptable} if it does not open, or if more than {@link MOST_READ_BYTES} would
+ * have to be read.
+ */
 async function open(bytes: Bytes): Promise<void> {
   const { getDocument, PDFDataRangeTransport } = await import('unpdf/pdfjs');
   const failed = Promise.withResolvers<never>();
@@ -58,7 +61,7 @@ async function open(bytes: Bytes): Promise<void> {
       if (readBytes > MOST_READ_BYTES) failed.reject(new Unacceptable('pdfTooLarge'));
       else
         bytes.read(begin, end - begin).then((chunk) => {
-          // pdf.js takes the buffer away.
+          // A copy, because pdf.js takes ownership of the buffer.
           this.onDataRange(begin, new Uint8Array(chunk));
         }, failed.reject);
     }
@@ -76,13 +79,13 @@ async function open(bytes: Bytes): Promise<void> {
   try {
     await Promise.race([opened, failed.promise]);
   } finally {
-    // If reading failed first, nobody waits for the document any more.
+    // If reading failed first, `opened` is no longer awaited, so its rejection must be handled here.
     opened.catch(() => {});
     await task.destroy();
   }
 }
 
-/** Whether a PDF cannot be opened without a password, or is encrypted for the holders of a key. */
+/** Whether a PDF needs a password to open, or is encrypted for the holders of a key. */
 function isProtected({ name, message }: Error): boolean {
   return name === 'PasswordException' || /encryption/.test(message);
 }

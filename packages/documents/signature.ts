@@ -1,7 +1,7 @@
 import { latin1 } from './bytes.ts';
 import { faultSentence, Unacceptable } from './faults.ts';
 
-/** How many bytes show a file's format. PDF viewers look for the header of a PDF within this many. */
+/** The number of bytes at the beginning of a file that show its format. PDF viewers look for a PDF's header within them. */
 export const HEAD_BYTES = 1024;
 export const ZIP_PART = 'PK\x03\x04';
 
@@ -42,8 +42,8 @@ export function formatOf(head: Uint8Array): Format {
 }
 
 /**
- * Returns the sentence about a file whose first bytes alone show that it is refused; null for any other. The page asks before it
- * sends a file. The server begins with the same check, so the page refuses nothing that the server would take.
+ * Returns the sentence for a file that its first bytes already show to be unacceptable; null for any other file. The page calls
+ * this before it sends a file. The server begins with the same check, so the page refuses nothing that the server would accept.
  */
 export function headFault(head: Uint8Array, fileName: string): string | null {
   try {
@@ -64,11 +64,11 @@ export function isWebPage(text: string): boolean {
 }
 
 /**
- * Whether what precedes the header of a PDF is nothing that another program would open: a byte order mark, blanks, or lines of
- * text, as web servers and printers write them.
+ * Whether the bytes before the header of a PDF are harmless, so that no other program would open the file: a byte order mark,
+ * blanks, or lines of text, as web servers and printers write them.
  */
 function isHarmlessPrefix(text: string): boolean {
-  // Printers' jobs begin with an escape character.
+  // Print jobs begin with an escape character.
   const bare = text.replace(/^\xef\xbb\xbf/, '').replaceAll('\x1b', '');
   return /^([\s\0]*|[\s -~]*)$/.test(bare) && !isProgram(bare.trimStart()) && !isWebPage(bare);
 }

@@ -3,7 +3,7 @@ import { otherNameFinder } from './countryNames.ts';
 import { type Country, countryFinder } from './lookup.ts';
 
 /**
- * All countries with all subdivisions (220 kB). To save bytes, the page does not load this list, but `apps/web/lib/countries.ts`.
+ * All countries with all subdivisions (220 kB). To save bytes, the page loads the list in `apps/web/lib/countries.ts` instead.
  */
 export const countries: readonly Country[] = data.map((country) => ({
   name: country.countryName,
@@ -14,16 +14,16 @@ export const countries: readonly Country[] = data.map((country) => ({
   })),
 }));
 
-/** Finds a country by its name or code as the list has them, which is what the page knows. */
+/** Finds a country by its name or code in the list. Pages only know these. */
 export const findListed = countryFinder(countries);
 const findByOtherName = otherNameFinder(countries);
 
-/** Finds a country by any name that people or files have for it: "South Korea", "GBR", "Deutschland". */
+/** Finds a country by any name that people or files use for it: "South Korea", "GBR", "Deutschland". */
 export function findCountry(text: string): Country | undefined {
   return findListed(text) ?? findByOtherName(text);
 }
 
-/** Returns what the rules of Student Details need of a country, by its full name; undefined if it does not exist. */
+/** Returns the facts about a country that the rules of Student Details need, by its full name; undefined if it does not exist. */
 export function countryRule(
   name: string,
 ): { hasSubdivisions: boolean; subdivisions: readonly string[] } | undefined {

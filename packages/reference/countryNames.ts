@@ -1,7 +1,7 @@
 /**
- * The other names of each country of the list, by its two-letter code: first the three-letter code (ISO 3166-1; XKX is in common
- * use), then English names, former ones included, and short forms in other languages. Names in other languages that Node knows
- * itself need no row here.
+ * The other names of each country in the list, by its two-letter code: first the three-letter code (ISO 3166-1; XKX is in common
+ * use), then English names, including former ones, and short forms in other languages. Other names in other languages come from
+ * Node.
  */
 const others: Readonly<Record<string, string>> = {
   AF: 'AFG',
@@ -255,7 +255,7 @@ const others: Readonly<Record<string, string>> = {
   ZW: 'ZWE|Rhodesia|Southern Rhodesia',
 };
 
-/** The languages whose names of countries are understood. Node brings the names. */
+/** The languages in which names of countries are recognised. Node provides the names. */
 const languages =
   'en am ar az be bg bn bs ca cs cy da de el es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl so sq sr sv sw ta te th tr uk ur uz vi zh zh-Hant zu'.split(
     ' ',
@@ -290,10 +290,10 @@ const long: Record<string, string> = {
   isl: 'islands',
 };
 
-/** The forms of government that stand before a country's name: "Republic of", "Islamic Republic of", "Kingdom of". */
+/** The forms of government before a country's name: "Republic of", "Islamic Republic of", "Kingdom of". */
 const GOVERNMENT =
   /^(?:(?:federal|federative|federated|islamic|arab|peoples|democratic|socialist|plurinational|bolivarian|cooperative|co operative|united|independent|oriental|sovereign|hashemite|grand) )*(?:republic|kingdom|commonwealth|states?|principality|duchy|sultanate|federation|union|emirate|confederation|nation|territory|dominion) of /;
-/** Names that mean another country, or two of them, without the form of government. */
+/** Names that mean another country, or either of two, if the form of government is left out. */
 const NEEDS_GOVERNMENT = ['congo', 'korea', 'china'];
 
 interface Listed {
@@ -301,7 +301,7 @@ interface Listed {
   code: string;
 }
 
-/** Returns a function that finds a country of the list by any name that people or files have for it. */
+/** Returns a function that finds a country in the list by any name that people or files use for it. */
 export function otherNameFinder<One extends Listed>(
   countries: readonly One[],
 ): (text: string) => One | undefined {
@@ -314,7 +314,7 @@ export function otherNameFinder<One extends Listed>(
   for (const country of countries)
     for (const text of others[country.code]?.split('|') ?? []) add(text, country);
 
-  /** Names in other languages. Made when first needed, which takes some 150 ms. */
+  /** Names in other languages. They are only made when first needed, since this takes some 150 ms. */
   let translated: Map<string, One> | undefined;
   const named = (key: string) => {
     const known = byKey.get(key);
@@ -342,7 +342,7 @@ export function otherNameFinder<One extends Listed>(
   };
 }
 
-/** Returns the names in all {@link languages} that are of one country only. */
+/** Returns the names in all {@link languages} that belong to only one country. */
 function translatedNames<One extends Listed>(countries: readonly One[]): Map<string, One> {
   const names = new Map<string, One | null>();
   for (const language of languages) {
@@ -358,8 +358,8 @@ function translatedNames<One extends Listed>(countries: readonly One[]): Map<str
 }
 
 /**
- * Names under which people look for a country in a list, by its code. Only those under which the list's own name is not found: it
- * begins with other letters.
+ * Names under which people look for a country in a list, by its code. Only names that begin with other letters than the list's
+ * own name, which would not be found otherwise.
  */
 const soughtNames: Readonly<Record<string, string>> = {
   AE: 'UAE',
@@ -398,8 +398,8 @@ const soughtNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the options of a list of countries, in the order of their labels: each country under its name, and under the other names
- * with which people look for it. `name` is the country's name.
+ * Returns the options of a list of countries, in the order of their labels: each country under its name and under the other names
+ * by which people look for it. `name` is the country's name.
  */
 export function countryOptions(countries: readonly Listed[]): { label: string; name: string }[] {
   return countries

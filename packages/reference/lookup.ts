@@ -57,7 +57,7 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/** Returns the names of a country's subdivisions in the form for comparing. Computes them when first asked for. */
+/** Returns the names of a country's subdivisions in the form for comparing. They are computed on first use. */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {

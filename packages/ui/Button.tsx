@@ -3,7 +3,7 @@ import styles from './Button.module.css';
 import { Spinner } from './Spinner.tsx';
 
 interface Look {
-  /** `main` and `second` are boxes, `plain` and `quiet` are words, and `close` is an icon in a corner. */
+  /** `main` and `second` look like boxes, `plain` and `quiet` like text, and `close` is an icon in a corner. */
   variant?: 'main' | 'second' | 'plain' | 'quiet' | 'close';
   full?: boolean | undefined;
   slim?: boolean | undefined;

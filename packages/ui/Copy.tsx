@@ -28,7 +28,7 @@ async function write(text: string): Promise<boolean> {
   }
 }
 
-/** Said of a text that could not be copied, and was selected instead. */
+/** Shown next to a text that could not be copied and was selected instead. */
 export const copyByHand = {
   address: 'Please copy the address by hand: it is selected.',
   code: 'Please copy the code by hand: it is selected.',
@@ -41,7 +41,7 @@ export function selectText(field: HTMLInputElement | HTMLTextAreaElement | null)
   field?.select();
 }
 
-/** A field whose text is selected, for a text that could not be copied. `what` says what the text is. */
+/** A field with its text selected, for a text that could not be copied. `what` chooses the sentence that names the text. */
 export function CopyByHand({ text, what }: { text: string; what: keyof typeof copyByHand }) {
   const id = useId();
   return (

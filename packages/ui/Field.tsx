@@ -4,7 +4,7 @@ import { Icon } from './icons.tsx';
 import { Hint } from './Text.tsx';
 import { useErrorInTitle } from './title.ts';
 
-/** The class of a field in which text is typed. */
+/** The class of a text input. */
 export const inputClass = styles.input;
 
 export interface FieldProps {
@@ -59,8 +59,8 @@ function FieldError({ id, message }: { id: string; message: ReactNode }) {
 }
 
 /**
- * A text field. Phones and browsers must not correct its text: names, codes and addresses are in no dictionary. `unit` stands in the
- * field before what is typed, as `$`.
+ * A text field. Phones and browsers must not correct its text: names, codes and addresses are in no dictionary. `unit` is shown
+ * in the field before the typed text, for example `$`.
  */
 export function TextField({
   id,

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import styles from './FieldQuestion.module.css';
 
 /**
- * Questions under a field about what was typed. They are no errors. Screen readers announce them when they appear. Each is an
- * element: React could not remove a text that the browser has translated.
+ * Questions below a field about the typed text. They are not errors. Screen readers announce them when they appear. Each is an
+ * element, since React could not remove a text node that the browser has translated.
  */
 export function FieldQuestion({ children }: { children: ReactNode }) {
   return (
@@ -14,9 +14,9 @@ export function FieldQuestion({ children }: { children: ReactNode }) {
 }
 
 /**
- * Returns a typed text once it has not changed for a moment, because "gmail.co" may be an unfinished "gmail.com"; before, ''. The
- * text must be cleaned already. Otherwise cleaning it when the field loses the focus would remove the question for a moment, and a
- * press on what then moves would be lost.
+ * Returns a typed text once it has not changed for a moment; until then ''. The delay is needed because "gmail.co" may be an
+ * unfinished "gmail.com". The text must already be cleaned. Otherwise, when the field loses the focus and its text is cleaned,
+ * the question would disappear for a moment, the page would move, and a press on a button that moves would be lost.
  */
 export function useSettled(typed: string): string {
   const [settled, setSettled] = useState('');

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTitle } from './title.ts';
 
-/** Whether there was a navigation since the document was loaded. */
+/** Whether the app has navigated since the document was loaded. */
 let hasNavigated = false;
 
 /**

@@ -1,6 +1,6 @@
 import styles from './Field.module.css';
 
-/** A choice of which all options are shown. `options` are the values and their labels. Nothing is chosen while `value` is null. */
+/** A choice that shows all its options. `options` are the values and their labels. Nothing is chosen while `value` is null. */
 export function Radios({
   name,
   legend,

@@ -1,7 +1,10 @@
 import type { CSSProperties } from 'react';
 import styles from './Skeleton.module.css';
 
-/** A grey block of a skeleton screen. `style` sets its size, through the DOM: the page's policy allows no style in HTML. */
+/**
+ * A grey block of a skeleton screen. `style` sets its size through the DOM, since the page's Content Security Policy forbids
+ * style attributes in HTML.
+ */
 export function Bone({ style }: { style?: CSSProperties }) {
   return <span className={styles.bone} style={style} aria-hidden="true" />;
 }

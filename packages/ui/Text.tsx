@@ -6,12 +6,12 @@ export function Lead({ children }: { children: ReactNode }) {
   return <p className={styles.lead}>{children}</p>;
 }
 
-/** A small note below a field or a button. `isHidden` leaves it to screen readers alone. */
+/** A small note below a field or a button. With `isHidden`, only screen readers read it. */
 export function Hint({ isHidden = false, ...rest }: ComponentProps<'p'> & { isHidden?: boolean }) {
   return <p {...rest} className={isHidden ? 'sr' : styles.hint} />;
 }
 
-/** Puts its children below each other. */
+/** Stacks its children vertically. */
 export function Stack({ isCentred = false, children }: { isCentred?: boolean; children: ReactNode }) {
   return <div className={isCentred ? `${styles.stack} ${styles.centred}` : styles.stack}>{children}</div>;
 }

@@ -9,19 +9,20 @@ export interface ToastMessage {
   kind: 'success' | 'error';
   title: string;
   text: string;
-  /** Shown below the text. */
+  /** A further text below the text. */
   note?: string | undefined;
-  /** A button below the text. Its press closes the toast. */
+  /** A button below the text. Pressing it closes the toast. */
   action?: { name: string; run: () => void } | undefined;
-  /** How long it is shown (ms), if not as long as the others. */
+  /** How long (ms) this toast is shown, if not the default time. */
   shownMs?: number | undefined;
 }
 
 type Show = (toast: ToastMessage) => void;
 
 /**
- * Makes the function that shows toasts. Each is shown for `shownMs`; `close` is the name of its button. At most `limit` are seen at
- * once: older ones wait behind, since they would cover the page. The first toast mounts the toaster in a React root of its own.
+ * Makes the function that shows toasts. Each is shown for `shownMs`; `close` is the name of its close button. At most `limit` are
+ * visible at once, since more would cover the page; older ones are hidden until newer ones close. The first toast mounts the
+ * toaster in its own React root.
  */
 export function createToaster({ shownMs, close, limit }: { shownMs: number; close: string; limit: number }) {
   let mounted: Promise<Show> | undefined;

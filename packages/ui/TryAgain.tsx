@@ -5,7 +5,7 @@ import { Hint } from './Text.tsx';
 export interface RetryWords {
   press: string;
   busy: string;
-  /** Says which automatic retry comes next, counted from 1, of how many. */
+  /** Returns the sentence about the next automatic retry: its number, counted from 1, and the number of all retries. */
   waiting: (next: number, most: number) => string;
 }
 
@@ -14,7 +14,8 @@ const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
  * A button to try again, below a failure's message. If the failure is temporary (`retryMs` is not null), this component also
- * tries again by itself a few times, and says so. Each delay is at least `retryMs`, which comes from the server's Retry-After.
+ * tries again automatically a few times, and says so. Each delay is at least `retryMs`, which comes from the server's
+ * Retry-After.
  */
 export function TryAgain({
   words,

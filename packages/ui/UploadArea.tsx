@@ -7,20 +7,20 @@ import { type RetryWords, TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
 import { useFocusRescue } from './useFocusRescue.ts';
 
-/** Sends a file. `onProgress` takes the progress in whole percent. */
+/** Sends a file. `onProgress` is called with the progress in whole percent. */
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
 
-/** Why an upload failed. If the file was refused for what it is, a retry would not help. */
+/** Why an upload failed. If the file was refused because of its content or size, a retry would not help. */
 export interface UploadFailure {
   message: string;
   isRefused: boolean;
-  /** The minimum delay before an automatic retry (ms); null if there shall be none. */
+  /** The minimum delay before an automatic retry (ms); null for no retry. */
   retryMs: number | null;
 }
 
-/** What the area says. The functions get a file's name. */
+/** The texts of the area. The functions get a file's name. */
 export interface UploadWords {
-  /** The title where there is a mouse, and where there is a touch screen alone. */
+  /** The title on devices with a mouse, then on devices with only a touch screen. */
   drop: string;
   or: string;
   touch: string;
@@ -34,9 +34,9 @@ export interface UploadWords {
   cancel: string;
   uploading: (name: string) => string;
   uploaded: (name: string) => string;
-  /** Only this file was taken: others were dropped with it, or while it was being sent. */
+  /** The sentence that only this file was accepted, because others were dropped with it or while it was being sent. */
   othersLeftOut: (name: string) => string;
-  /** Something was dropped that is no file. */
+  /** The sentence for dropped content that is not a file. */
   notAFile: string;
   retry: RetryWords;
 }
@@ -62,12 +62,11 @@ const idle: UploadState = {
 };
 
 /**
- * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken, and
- * none while one is being sent. A failed upload can be retried.
- *
- * - `accept`: what the file dialog offers first.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is accepted,
+ * and none while a file is being sent. A failed upload can be retried.
+ * - `accept`: the file types that the file dialog offers first.
  * - `refusalOf`: returns why a file cannot be uploaded, or null.
- * - `failureOf`: returns what to say of an error that `send` threw.
+ * - `failureOf`: returns the message for an error that `send` threw.
  * - `onLeftOut`: gets the sentence about the other dropped files, for a page that replaces this area.
  */
 export function UploadArea({
@@ -90,7 +89,7 @@ export function UploadArea({
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // When an upload begins or ends, another button replaces the focused button, and must then get the focus.
+  // When an upload begins or ends, the focused button is replaced by another one, which then has to take the focus.
   const focusButton = useCallback(() => area.current?.querySelector('button')?.focus(), []);
   useFocusRescue(state.uploading, focusButton);
 
@@ -112,7 +111,7 @@ export function UploadArea({
     }
   }
 
-  /** Says that only the file of this name was taken; with null, that none was left out. */
+  /** Shows that only the file with this name was accepted. With null, shows nothing. */
   function leaveOthersOut(taken: string | null) {
     const sentence = taken === null ? null : words.othersLeftOut(taken);
     setLeftOut(sentence);
@@ -143,7 +142,7 @@ export function UploadArea({
     ...root,
     onDrop(event) {
       onDrop?.(event);
-      // `useDropzone` ignores text, links and pictures of other pages.
+      // `useDropzone` ignores dropped text, links and pictures from other pages.
       if (!event.dataTransfer.types.includes('Files')) take([]);
     },
   };
@@ -239,11 +238,11 @@ async function filesOf(event: unknown): Promise<File[]> {
 
 export interface UploadedFile {
   name: string;
-  /** As it is shown: "12 KB". */
+  /** The size as it is shown: "12 KB". */
   size: string;
 }
 
-/** The files that were uploaded, in a region with this name. */
+/** The list of uploaded files, in a region with the name `label`. */
 export function UploadedList({ label, files }: { label: string; files: readonly UploadedFile[] }) {
   if (files.length === 0) return null;
   return (

@@ -27,7 +27,7 @@ test('colours are mixed in two sheets alone, and each has one that is not mixed 
   }
 });
 
-// On a touch screen, `:hover` holds after a tap until something else is tapped.
+// On a touch screen, `:hover` continues to apply after a tap until something else is tapped.
 test('what a pointer is on is shown only where the device hovers', () => {
   for (const sheet of sheets) {
     const css = readFileSync(join(root, sheet), 'utf8');

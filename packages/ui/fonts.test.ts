@@ -8,7 +8,7 @@ const sheets = globSync('{packages/ui,apps/web,apps/desk}/**/*.css', { cwd: root
 
 /**
  * The page uses few pairs of font size and weight. For each additional pair, the browser looks up another font before the first
- * paint: fewer pairs made it measurably earlier.
+ * paint. Using fewer pairs made the first paint measurably earlier.
  */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
   const odd: string[] = [];

@@ -16,7 +16,7 @@ const paths = {
   shield: 'M12 3 5 5.5V11c0 5 3 8 7 10 4-2 7-5 7-10V5.5zm-3 8.5 2.200 2.200L15.5 9.5',
 } as const;
 
-/** A small line icon that is only decorative, since the text beside it says the same. `size` is in pixels. */
+/** A small line icon that is only decorative, since the text next to it says the same. `size` is in pixels. */
 export function Icon({
   name,
   className,

@@ -1,7 +1,7 @@
 /**
- * Asks again and again until `isOver` accepts an answer. `delayMs` returns the delay after each try (counted from 0); undefined ends
- * the polling. Returns the last answer, also when the polling has ended or `signal` is aborted. With `page`, a page that is shown
- * again asks at once.
+ * Calls `ask` repeatedly until `isOver` accepts its answer. `delayMs` returns the delay after each try (counted from 0);
+ * undefined ends the polling. Returns the last answer, even if the polling has ended or `signal` was aborted. With `page`,
+ * polling continues immediately when a hidden page becomes visible again.
  */
 export async function poll<T>(
   ask: (tries: number) => Promise<T>,
@@ -18,7 +18,7 @@ export async function poll<T>(
   }
 }
 
-/** Waits until the delay (ms) is over, `signal` is aborted, or `page` is shown again. */
+/** Waits until the delay (ms) has passed, `signal` is aborted, or `page` becomes visible again. */
 function pause(delay: number, signal?: AbortSignal, page?: Document): Promise<void> {
   return new Promise((done) => {
     const ended = new AbortController();

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Makes a value that any code sets, and that components render by the hook `use`. */
+/** Makes a value that any code can set, and that components read with the hook `use`. */
 export function sharedValue<T>(initial: T) {
   let value = initial;
   const listeners = new Set<() => void>();

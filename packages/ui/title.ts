@@ -1,14 +1,14 @@
 import { useEffect } from 'react';
 
 let title = '';
-/** How many errors of forms are shown. */
+/** How many form errors are shown. */
 let errors = 0;
 
 function show(): void {
   document.title = errors > 0 ? `Error: ${title}` : title;
 }
 
-/** Sets the document's title, which begins with "Error: " while the screen shows an error of a form. */
+/** Sets the document's title, which begins with "Error: " while the screen shows a form error. */
 export function useTitle(screen: string): void {
   useEffect(() => {
     title = screen;

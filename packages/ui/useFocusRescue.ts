@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 
 /**
- * Runs `rescue` when a change of `value` has removed the element that had the focus. Screen readers would otherwise begin again at
- * the top of the page. `isLoss` says which changes remove one; by default all do.
+ * Runs `rescue` when a change of `value` has removed the element that had the focus. Otherwise screen readers would start again
+ * at the top of the page. `isLoss` decides which changes remove the element; by default all do.
  */
 export function useFocusRescue<T>(
   value: T,

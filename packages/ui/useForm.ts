@@ -4,7 +4,7 @@ import { useCallback, useState } from 'react';
 export type FormErrors<Values> = Partial<Record<keyof Values & string, string>>;
 
 /**
- * Keeps what is typed in a form, and the errors that `rules` find when the form is checked. An error goes when its field is edited.
+ * Keeps the values typed in a form, and the errors that `rules` find when the form is checked. Editing a field removes its error.
  * `attention` counts how often errors were found, for {@link ErrorSummary}.
  */
 export function useForm<Values extends object>(given: Values, rules: (values: Values) => FormErrors<Values>) {
@@ -13,7 +13,7 @@ export function useForm<Values extends object>(given: Values, rules: (values: Va
   const [errors, setErrors] = useState<FormErrors<Values>>({});
   const [attention, setAttention] = useState(0);
 
-  /** Shows these errors beside those that are shown. */
+  /** Adds these errors to those that are shown. */
   const refuse = useCallback((found: FormErrors<Values>): void => {
     setErrors((now) => ({ ...now, ...found }));
     setAttention((count) => count + 1);
@@ -33,12 +33,12 @@ export function useForm<Values extends object>(given: Values, rules: (values: Va
         return left;
       });
     },
-    /** Begins again with other values. */
+    /** Resets the form to other values. */
     restart(others: Values): void {
       setInitial(others);
       setValues(others);
     },
-    /** Applies the rules to the values, as they are or cleaned. Returns the errors that it then shows. */
+    /** Applies the rules to the values or, if given, to the cleaned values. Shows the errors and returns them. */
     check(cleaned: Values = values): FormErrors<Values> {
       const found = rules(cleaned);
       setErrors(found);

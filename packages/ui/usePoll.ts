@@ -2,8 +2,9 @@ import { useEffect, useRef } from 'react';
 import { poll } from './poll.ts';
 
 /**
- * While `isActive`, calls `ask` every `intervalMs`, until it resolves with true. It is not called while the page is hidden; a page
- * that is shown again asks at once. `signal` is aborted when the component is removed or no longer active.
+ * While `isActive`, calls `ask` every `intervalMs` until it resolves with true. It is not called while the page is hidden. When
+ * the page becomes visible again, it is called immediately. `signal` is aborted when the component is removed or no longer
+ * active.
  */
 export function usePoll(
   isActive: boolean,

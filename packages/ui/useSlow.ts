@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** After this time (ms) a page says that something takes long. */
+/** After this time (ms) a page shows that something is taking long. */
 export const SLOW_MS = 8_000;
 
 /** Returns whether `isWaiting` has been true for longer than {@link SLOW_MS}. */
