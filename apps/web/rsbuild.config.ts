@@ -29,15 +29,16 @@ export default defineConfig({
   environments: {
     web: {
       source: { entry: { index: './app/main.tsx' } },
-      // The first load has a single script. Code that several screens share gets chunks of its own, if it is large: a browser loads
-      // six scripts at a time over HTTP/1.1, and a screen that needs more waits for one more round trip.
+      // The first load has only one script. Code that several screens share is split into its own chunks if it is large. There
+      // must not be many: a browser loads six scripts at a time over HTTP/1.1, and a screen that needs more waits for another
+      // round trip.
       splitChunks: {
         preset: 'none',
         chunks: 'async',
         minSize: 14000,
         cacheGroups: {
-          // All CSS is loaded with the entry. If a lazy screen had its own style sheet and the sheet failed to load, the message
-          // would not be "Loading chunk … failed", which the specification requires (section 8).
+          // All CSS is loaded with the entry. If a lazy screen had its own style sheet and that failed to load, the message would
+          // not be "Loading chunk … failed", which the specification requires (section 8).
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },

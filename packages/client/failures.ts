@@ -80,7 +80,7 @@ export type Outcome<T> = { data: T } | LoadFailure;
  * - `refused`: trying again would give the same answer.
  * - `unsent`: no answer arrived. The joiner can try again.
  * - `busy`: the server could not answer. The joiner can try again. If there is a `retryMs`, the page also tries again
- * automatically.
+ *   automatically.
  */
 export interface LoadFailure {
   kind: 'lost' | 'refused' | 'unsent' | 'busy';

@@ -102,9 +102,9 @@ const isJoinField = (field: CrmField) => (joinFields as readonly CrmField[]).inc
  * only written over a value that we wrote.
  * - `sent`: the CRM's values at our last write or read, by field.
  * - `present`: the CRM's present values, by property.
- * After a payment that is not in the CRM yet, the values of the purchase are compared with the CRM's present values. For the
- * membership status this holds only if the new value is `member`. `member` is also always written over `former`, since a person
- * who holds a membership is never `former`.
+ *   After a payment that is not in the CRM yet, the values of the purchase are compared with the CRM's present values. For the
+ *   membership status this holds only if the new value is `member`. `member` is also always written over `former`, since a person
+ *   who holds a membership is never `former`.
  */
 export function propertiesToSend(
   rules: FieldRules,

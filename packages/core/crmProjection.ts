@@ -69,7 +69,7 @@ export interface Projection {
 /**
  * Decides what is written into a contact. `present` are the contact's properties in HubSpot.
  * - A contact that is ours gets the details and purchases of its own person ({@link propertiesToSend}). Purchases of the attached
- * persons fill the fields for which its own person has no value.
+ *   persons fill the fields for which its own person has no value.
  * - Any other contact gets only the purchases of the attached persons ({@link purchasesToSend}).
  * - The status says whether any of these persons holds a membership.
  * - A value of a purchase that we wrote is emptied when none of these persons has that purchase any more.

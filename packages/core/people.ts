@@ -4,7 +4,7 @@ import { isMembershipType, type MembershipType, type ProductType } from './produ
  * How the persons of two joins are related (docs/decisions/0011-a-person-is-a-row.md).
  * - `same`: one row of `person`, because of a personal code, a signed link, HubSpot or staff.
  * - `likely same`: two rows with equal keys (personKeys.ts). It is unknown whether they are one person: a father and his son may
- * share a name and an email.
+ *   share a name and an email.
  * - `other`: all other cases.
  */
 export type Relation = 'same' | 'likely same' | 'other';
@@ -45,7 +45,7 @@ export function answerToSecond({ relation, first, inSameBrowser }: SecondPurchas
  * What happens to a second payment that has succeeded although the first payment has succeeded too.
  * - `buys`: it buys its membership.
  * - `buys, staff are told`: it buys its membership, and staff decide whether to merge the two persons, refund one payment, or
- * keep the persons apart.
+ *   keep the persons apart.
  * - `goes back`: all of it is refunded automatically, and staff are notified.
  */
 export type EndOfSecond = 'buys' | 'buys, staff are told' | 'goes back';
@@ -77,9 +77,9 @@ export interface Holdings {
 /**
  * Who asks whether a person is a member.
  * - `code`: somebody who has a code or a signed link of the person. Purchases of a person who {@link isOfUnproven} do not count,
- * since a stranger may have typed the name and email.
+ *   since a stranger may have typed the name and email.
  * - `joiner`: the joiner of one of the person's joins. HubSpot's status of a contact that a join created does not count, since a
- * relative with the same name and email may have caused it.
+ *   relative with the same name and email may have caused it.
  * - `staff`: everything counts.
  */
 export type Asker = 'code' | 'joiner' | 'staff';

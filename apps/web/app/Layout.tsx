@@ -66,8 +66,8 @@ function Screen() {
   const location = useLocation();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Whether the pending navigation makes a new history entry. Back and Forward make none: the browser is already at the target's
-  // entry, and the page must keep its scroll position. The history entry of the first screen has no key.
+  // Whether the pending navigation creates a new history entry. Back and Forward create none: the browser is already at the
+  // target's entry, and the page must keep its scroll position. The history entry of the first screen has no key.
   const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {

@@ -19,7 +19,7 @@ export function Unexpected() {
   useEffect(() => {
     reportFault(error instanceof Error && error.name === 'ChunkLoadError' ? 'chunk' : 'router', error);
   }, [error]);
-  // Whether a reload brings back what the joiner has typed: it does so on the screens of a join, but not on Get Started.
+  // Whether a reload restores what the joiner has typed. It does on the screens of a join, but not on Get Started.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

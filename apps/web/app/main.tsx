@@ -3,7 +3,7 @@ import '#ui/base.css';
 import '../styles/page.css';
 import type { Site } from '#contract/schemas.ts';
 
-/** Fetches the society's data during development, where the server does not write them into the page. */
+/** Fetches the society's data during development. In production the server writes them into the page. */
 async function fetchSite(): Promise<Site> {
   const response = await fetch('/api/public/site');
   const { data } = (await response.json()) as { data: Site };

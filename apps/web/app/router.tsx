@@ -44,7 +44,7 @@ const routes: RouteObject[] = [
     shouldRevalidate: isNavigation,
     children: [
       {
-        // This route has no path. It places the error boundary inside of the layout, so that header and footer stay visible when a
+        // This route has no path. It places the error boundary inside the layout, so that header and footer stay visible when a
         // screen fails.
         ErrorBoundary: Unexpected,
         children: [
@@ -59,8 +59,8 @@ const routes: RouteObject[] = [
 ];
 
 /**
- * Creates the router. The result of the guard for the first screen is passed in as `null` (allowed), since `firstPath` has
- * already applied the guard. So Get Started has nothing to load, and can be hydrated at once.
+ * Creates the router. The guard's result for the first screen is passed in as `null` (allowed), since `firstPath` has already
+ * applied the guard. Get Started therefore has nothing to load, and can be hydrated immediately.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });

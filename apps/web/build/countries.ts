@@ -4,13 +4,11 @@ import { countries } from '../../../packages/reference/countries.ts';
 import { countryOptions } from '../../../packages/reference/countryNames.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/**
- * The data about countries in the bundled scripts: all countries, and the subdivisions of the countries where most joiners live.
- */
+/** The country data in the bundled scripts: all countries, and the subdivisions of the countries where most joiners live. */
 export interface BundledCountries {
-  /** A country without `subdivisions` has them in a file of its own. */
+  /** The subdivisions of a country without `subdivisions` are in a separate file. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
-  /** The options of the choice of a country, other names of countries among them. `name` is the country's name. */
+  /** The options of the country list, which include other names of countries. `name` is the country's name. */
   options: readonly { label: string; name: string }[];
   /** The URL of the folder with the files `<code>.json`, each an array of subdivisions. */
   address: string;
@@ -33,7 +31,7 @@ export function bundledCountries(folder: string): BundledCountries {
 }
 
 /**
- * Keeps the scripts small: they have the subdivisions only of the countries where most joiners live. For every other country,
+ * Bundles only the subdivisions of the countries where most joiners live, to keep the scripts small. For every other country,
  * this plugin writes a file with its subdivisions. All these files together have 42 kB (gzip), and a joiner needs at most one.
  */
 export function pluginCountries(): RsbuildPlugin {

@@ -13,7 +13,7 @@ import styles from './CardElements.module.css';
  */
 export const cardOptions = { wallets: { link: 'never' } } as const;
 
-/** The same for a form below a wallet's own buttons, which would offer the wallets a second time. */
+/** The same for a form below the wallets' own buttons, where the form would otherwise offer the wallets a second time. */
 export const onlyCardOptions = { wallets: { applePay: 'never', googlePay: 'never', link: 'never' } } as const;
 
 const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Please check your connection.';
@@ -21,9 +21,8 @@ const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Plea
 /**
  * Loads Stripe's script and provides Stripe's Elements to the card form in `children`. If the script or an element does not load,
  * shows a message and a button to try again.
- *
- * - `clientSecret`: when it changes, the form is mounted anew, and is empty. `amount` (cents) instead of it is for a form whose intent
- *   is made when the button is pressed.
+ * - `clientSecret`: when it changes, the form is mounted again, and is empty.
+ * - `amount` (cents): given instead of `clientSecret` for a form whose intent is only created when its button is pressed.
  * - `placeholderClass`: a class with the height of the form.
  * - `onTryAgain`: runs before a retry.
  * - `children`: gets `onLoadError`, which it must pass to each element.
@@ -96,7 +95,7 @@ export function CardElements({
   );
 }
 
-/** Returns the appearance of Stripe's fields, with the document's values of our design tokens. */
+/** Returns the appearance of Stripe's fields, with the present values of our design tokens in the document. */
 export function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

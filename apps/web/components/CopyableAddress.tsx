@@ -3,7 +3,7 @@ import { CopyByHand, useCopy } from '#ui/Copy.tsx';
 import { Icon } from '#ui/icons.tsx';
 import styles from './CopyableAddress.module.css';
 
-/** An address as a link, with a button that copies it. `label` is the button's. */
+/** A URL as a link, with a button that copies it. `label` is the button's text. */
 export function CopyableAddress({ address, label = 'Copy address' }: { address: string; label?: string }) {
   const { outcome, copy } = useCopy();
   return (

@@ -40,10 +40,10 @@ const words = {
   retry: retryWords,
 };
 
-/** What the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
+/** The file types that the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
 const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
 
-/** Where a joiner uploads a document. `send` gets files that look like documents by their first bytes. */
+/** The area where a joiner uploads a document. `send` is only called for files whose first bytes look like a document. */
 export function DocumentUpload({
   document,
   send,
@@ -73,7 +73,7 @@ export function DocumentUpload({
   );
 }
 
-/** Thrown when a file is no document that we take. The message is a sentence for the joiner. */
+/** Thrown for a file that is not an accepted document. The message is a sentence for the joiner. */
 class NoDocument extends Error {}
 
 /** Thrown when the server refused the file. The message is a sentence for the joiner. */
@@ -89,8 +89,8 @@ function failureOf(error: unknown): UploadFailure {
 }
 
 /**
- * Checks a file's first bytes before the upload. Returns the sentence for a fault, also if the file was changed or removed after it
- * was chosen. Returns null if there is no fault, or if the browser cannot check.
+ * Checks a file's first bytes before the upload. Returns the sentence for a fault, or for a file that was changed or removed
+ * after it was chosen. Returns null if there is no fault, or if the browser cannot check.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {

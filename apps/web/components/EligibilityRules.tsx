@@ -3,7 +3,7 @@ import styles from './EligibilityRules.module.css';
 
 type Eligibility = Omit<Data<'getMembershipDetails'>['eligibility'], 'programme'>;
 
-/** The eligibility rules, on screens with a price or a card form. */
+/** The eligibility rules, for screens with a price or a card form. */
 export function EligibilityRules({ eligibility: { intro, rules, note } }: { eligibility: Eligibility }) {
   return (
     <section className={styles.box} aria-labelledby="eligibility">

@@ -5,8 +5,8 @@ import { isEmail } from '#core/studentDetails.ts';
 import { FieldQuestion, useSettled } from '#ui/FieldQuestion.tsx';
 
 /**
- * Under an email field: suggests another domain when the typed one looks mistyped, and asks about an email that no mail server
- * would take. Neither hinders the form.
+ * Shown below an email field. Suggests another domain if the typed one looks mistyped, and asks about an email that no mail
+ * server would accept. The form can be sent despite either.
  */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
   const email = useSettled(cleanEmail(typed));

@@ -4,7 +4,7 @@ import { buttonClass } from '#ui/Button.tsx';
 import { Icon } from '#ui/icons.tsx';
 import styles from './Foot.module.css';
 
-/** The last line of a screen: the way back, and Start Over. */
+/** The last line of a screen: the link back, and Start Over. */
 export function Foot({ children }: { children: ReactNode }) {
   return <div className={styles.foot}>{children}</div>;
 }

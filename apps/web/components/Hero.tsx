@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Crest } from './Crest.tsx';
 import styles from './Hero.module.css';
 
-/** A screen's heading in the middle, below the crest. `isLarge` makes the heading larger. */
+/** A screen's centred heading, below the crest. `isLarge` makes the heading larger. */
 export function Hero({
   isLarge = false,
   hasCrest = true,

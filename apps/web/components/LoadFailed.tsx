@@ -13,8 +13,8 @@ import { StartOver } from './StartOver.tsx';
 import { TryAgain } from './TryAgain.tsx';
 
 /**
- * Why a screen's data could not be loaded, with what helps: a link to the join by mail and Start Over, or Try again. `children`
- * are the screen's other ways to go on, for a session that can.
+ * Shows why a screen's data could not be loaded, and what helps: if the session is lost, requesting the join's link by mail or
+ * Start Over; otherwise Try again. `children` are the screen's other ways to continue, shown only if the session can continue.
  */
 export function LoadFailed({
   failure: { kind, message, retryMs },
@@ -22,7 +22,7 @@ export function LoadFailed({
   children,
 }: {
   failure: LoadFailure;
-  /** Whether the message is centred in red, as the specification asks on Membership. */
+  /** Whether the message is centred and red, as the specification requires on Membership. */
   isCentred?: boolean;
   children?: ReactNode;
 }) {

@@ -3,7 +3,7 @@ import { Spinner } from '#ui/Spinner.tsx';
 import { Card } from './Card.tsx';
 import styles from './PageLoader.module.css';
 
-/** A loading indicator as a whole screen. With `isTitleShown` its title is not for screen readers alone. */
+/** A loading indicator as a whole screen. Its title is visible with `isTitleShown`; otherwise only screen readers read it. */
 export function PageLoader({
   title,
   text = 'Loading…',

@@ -19,9 +19,9 @@ import { SupportEmail } from './Support.tsx';
 type Way = 'send' | 'code' | 'name';
 
 /**
- * Shown when a letter's link is opened in a browser that does not hold the join, and to the holder of a checkout link. Shows no data
- * of the joiner, because either link may be with somebody else. `lead` says why it asks. After the proof it leads to the screen
- * `to`; without one, to that of the letter's link.
+ * The forms in which a user proves to be the joiner. Shown in a browser that opens a letter's link and does not hold the join,
+ * and to the holder of a checkout link. Shows no data of the joiner, because somebody else may have either link. `lead` says why
+ * proof is needed. After the proof, the screen `to` is opened, or without `to` the screen of the letter's link.
  */
 export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: string; to?: string }) {
   const navigate = useNavigate();
@@ -48,7 +48,7 @@ export function ProveYourself({ token, opened, lead, to }: ToProve & { lead: str
     attempt('name', async () =>
       goOn(await call('provePassByName', { body: { token, lastName, zipcode }, quiet: true })),
     );
-  // Without letters there are no codes.
+  // A server that sends no letters cannot mail codes.
   if (!sendsLetters && !opened.hasDetails)
     return (
       <Lead>

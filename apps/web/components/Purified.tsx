@@ -25,7 +25,10 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** Shows HTML from the server, sanitized. Without the sanitizer it is shown as plain text. Text without markup needs none. */
+/**
+ * Shows HTML from the server, sanitized. Until the sanitizer is loaded, it is shown as plain text. Text without markup needs no
+ * sanitizer.
+ */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
   const isPlain = !/[<&]/.test(html);
   const clean = usePurified(isPlain ? '' : html, 'html');
@@ -37,7 +40,7 @@ export function PurifiedHtml({ html, className }: { html: string; className?: st
 
 /**
  * A product's icon. `icon` is SVG text, the URL of an image, or empty (specification, section 3). Screen readers skip the icon,
- * since it is only decorative. A drawn one takes the place of an image that is missing or cannot be loaded.
+ * since it is only decorative. If the image is missing or cannot be loaded, an icon of ours is shown.
  */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');
@@ -63,7 +66,7 @@ function usePurified(markup: string, profile: 'html' | 'svg'): string | null {
   useEffect(() => {
     if (loaded || markup === '') return;
     let current = true;
-    // What is sanitized may wait: the form beside it is more urgent.
+    // Rendering the sanitized content may wait, because the form next to it is more urgent.
     void loadCleaner().then(() => current && startTransition(() => setLoaded(cleaner !== null)));
     return () => {
       current = false;

@@ -1,7 +1,7 @@
 import { Icon } from '#ui/icons.tsx';
 import styles from './RefundNote.module.css';
 
-/** The note about refunds beside a price. Nothing is shown without its text. */
+/** The note about refunds next to a price. Shows nothing if there is no text. */
 export function RefundNote({ text }: { text: string | undefined }) {
   return (
     text && (

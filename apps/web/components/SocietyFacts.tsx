@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useSite } from '../lib/site.ts';
 import styles from './SocietyFacts.module.css';
 
-/** What families can look up of the society elsewhere. What its file does not say is left out. */
+/** Facts about the society that families can look up elsewhere. Facts that are not in the society's file are left out. */
 export function SocietyFacts({ children }: { children?: ReactNode }) {
   const { society } = useSite();
   return (
@@ -27,7 +27,7 @@ export function SocietyFacts({ children }: { children?: ReactNode }) {
   );
 }
 
-/** Facts with their names. A fact that is not known is left out. */
+/** Facts with their names. Unknown facts are left out. */
 export function Facts({
   rows,
 }: {

@@ -4,7 +4,7 @@ import { call } from '../lib/api.ts';
 import { getStartedPath } from '../lib/getStartedPath.ts';
 import { forgetSession, payLink, startOver, storedSession } from '../lib/session.ts';
 
-/** Ends the pay link that this tab has made, if any. Nobody waits for it: a link that is not ended expires. */
+/** Ends the pay link that this tab has made, if any. The call is not awaited: if it fails, the link simply expires. */
 function endPayLink(): void {
   const uuid = storedSession();
   if (uuid && payLink.recall())
@@ -12,7 +12,7 @@ function endPayLink(): void {
 }
 
 /**
- * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) of the join's
+ * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) in the join's
  * programme. The home page offers to undo this, except with `isLost` (the session cannot continue).
  */
 export function StartOver({ isLost, disabled }: { isLost?: boolean; disabled?: boolean }) {
@@ -25,8 +25,8 @@ export function StartOver({ isLost, disabled }: { isLost?: boolean; disabled?: b
         const path = getStartedPath();
         endPayLink();
         if (isLost) forgetSession();
-        // The address is taken from the window. On the payment return page, the router's location still has Stripe's secret
-        // parameters, which are removed from the window's address.
+        // Takes the URL from the window. On the payment return page, the router's location still has Stripe's secret parameters,
+        // which have been removed from the window's URL.
         else startOver(window.location.pathname + window.location.search);
         void navigate(path);
       }}

@@ -7,7 +7,7 @@ export const retryWords = {
   waiting: (next: number, most: number) => `Trying again automatically (${next} of ${most})…`,
 };
 
-/** A button to try again. After a temporary failure it also tries again by itself. */
+/** A button to try again. After a temporary failure it also tries again automatically. */
 export function TryAgain(props: Omit<ComponentProps<typeof Retry>, 'words'>) {
   return <Retry words={retryWords} {...props} />;
 }

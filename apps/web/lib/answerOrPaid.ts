@@ -1,17 +1,17 @@
 import type { StripeError } from '@stripe/stripe-js';
 import { poll } from '#ui/poll.ts';
 
-/** Without an error, the card provider refuses nothing. */
+/** The answer of the card provider. `error` is missing unless the provider refuses the payment. */
 export interface ProviderAnswer {
   error?: StripeError | undefined;
 }
 
-/** How often (ms) a page asks whether a payment was made, while the card provider has not answered. */
+/** The interval (ms) at which a page asks whether a payment was made, while the card provider has not answered. */
 const ASK_EVERY_MS = 5000;
 
 /**
- * Resolves with the card provider's answer, or with no error once `isPaid` says that the payment was made: the provider's answer may be
- * lost. `isPaid` asks the server; what it throws counts as no.
+ * Resolves with the card provider's answer. The answer may get lost, so this also resolves (without an error) once `isPaid`
+ * returns true. `isPaid` asks the server; if it rejects, this counts as false.
  */
 export async function answerOrPaid(
   answer: Promise<ProviderAnswer>,

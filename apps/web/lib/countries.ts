@@ -11,12 +11,12 @@ const { countries, options, address } = COUNTRIES;
 
 export { countries };
 /**
- * The options of the choice of a country: all names under which people look for one. The values are these names, since several of
- * them can mean one country.
+ * The options of the country list: all names under which people look for a country. Each name is its own value, since several
+ * names can mean one country.
  */
 export const countryOptions = options.map(({ label }) => ({ value: label, label }));
 
-/** Returns the name of the country that an option means: "England" → "United Kingdom". */
+/** Returns the name of the country that an option stands for: "England" → "United Kingdom". */
 export function countryOfOption(option: string): string {
   return options.find(({ label }) => label === option)?.name ?? '';
 }
@@ -24,7 +24,10 @@ export function countryOfOption(option: string): string {
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** Returns what the validation in packages/core needs of a country. `name` is the full name; undefined for an unknown country. */
+/**
+ * Returns the facts about a country that the validation in packages/core needs. `name` is the full name; undefined for an unknown
+ * country.
+ */
 export function countryRule(name: string): CountryRule | undefined {
   const country = findCountry(name);
   if (country?.name !== name) return undefined;
@@ -59,8 +62,8 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
 }
 
 /**
- * Returns a country's subdivisions; 'loading' while they are fetched, null if fetching them failed, an empty array without a
- * country. After a failure they are fetched again when `attempt` increases.
+ * Returns a country's subdivisions: 'loading' while they are fetched, null if the fetch failed, an empty array without a country.
+ * After a failure, they are fetched again when `attempt` increases.
  */
 export function useSubdivisions(
   country: Country | undefined,

@@ -1,6 +1,7 @@
 import type { Stripe } from '@stripe/stripe-js';
 
-// This path names the file, because TypeScript's Node resolution finds types for the file but not for the package's ES module.
+// The import has a file's path, because TypeScript's Node resolution finds types for the file but not for the package's ES
+// module.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import { within } from '#client/within.ts';
 import type { Site } from '#contract/schemas.ts';

@@ -11,8 +11,9 @@ export type FaultKind = 'router' | 'chunk' | 'recovered' | 'uncaught';
 const reported = new Set<string>();
 
 /**
- * Reports to the server that the page broke, once for each fault. Sends the name of the error, its place in our scripts and the
- * name of the screen. The error's message and the page's URL are not sent, since they may be about the joiner.
+ * Reports an error on the page to the server, once for each different error. Sends the name of the error, its position in our
+ * scripts and the name of the screen. The error's message and the page's URL are not sent, since they may contain data about the
+ * joiner.
  */
 export function reportFault(kind: FaultKind, error: unknown): void {
   const body = JSON.stringify({ fault: { kind, ...faultOf(error, window.location.pathname) } });
@@ -26,7 +27,7 @@ export function reportFault(kind: FaultKind, error: unknown): void {
   }).catch(() => {});
 }
 
-/** Returns the parts of an error that are about our code alone. React's own errors are told apart by their numbers. */
+/** Returns the parts of an error that only concern our code. React's own errors are distinguished by their numbers. */
 export function faultOf(error: unknown, path: string): { error: string; at: string; screen: string } {
   const { name, message, stack } = error instanceof Error ? error : new Error();
   const number = /^Minified React error (#\d+)/.exec(message)?.[1];

@@ -21,7 +21,7 @@ interface Storages {
 }
 
 /**
- * Makes the storages of one browser tab, and forgets the join of the previous test. With `broken`, reading and writing fail, as
+ * Makes the storages of one browser tab, and removes the join of the previous test. With `broken`, reading and writing fail, as
  * in a private window or when the storage is full.
  */
 function storages({ broken = false } = {}): Storages {
@@ -92,9 +92,7 @@ test('a storage that throws does not end the page: memory keeps the join', () =>
   assert.deepEqual(typedDonation.recall(), '25');
 });
 
-/**
- * Opens a page, which from now on keeps its own join. The returned functions play the events that the browser sends to the page.
- */
+/** Opens a page that keeps its own join. The returned functions simulate the events that the browser sends to the page. */
 function openPage() {
   const listeners = new Map<string, (event: object) => void>();
   const reloads: number[] = [];

@@ -2,24 +2,26 @@ import type { Body } from '#contract/schemas.ts';
 import type { SubmittedDetails } from '#core/studentDetails.ts';
 
 /**
- * What the browser stores of a join. The join itself is in local storage (specification, section 3). All else that this tab knows
- * of it is in session storage: it ends with the tab, with Start Over, and when the tab begins another join. If a storage fails or
- * is full, memory is used instead.
- *
+ * What the browser stores about a join. The join's id and programme are in local storage (specification, section 3). Everything
+ * else that this tab knows about the join is in session storage. It is deleted when the tab is closed, on Start Over, and when
+ * the tab begins another join. If a storage fails or is full, memory is used instead.
  * Two tabs may have different joins, but local storage has only the join that was stored last. A tab whose join was replaced
- * there keeps its own.
+ * there keeps its own join.
  */
 
-/** The id of the join that was begun or opened last in this browser. `storeSession` writes it; it ends with Start Over. */
+/** The id of the join that was last begun or opened in this browser. `storeSession` writes it, and Start Over removes it. */
 const SESSION_KEY = 'joinSessionUuid';
 /**
- * The key of that join's programme, written and ended together with the id. The id is stored with it: a programme counts only for
- * its join.
+ * The programme of that join, written and removed together with the id. The id is stored with it, because a programme is only
+ * valid for its join.
  */
 const PROGRAMME_KEY = 'joinProgramme';
-/** The join that this tab had when it was last left or hidden. `keepOwnJoin` writes it. */
+/** The join that this tab had when it was last left or hidden. Written by `keepOwnJoin`. */
 const LEFT_KEY = 'joinLeft';
-/** This tab's own join and the one by which another tab has replaced it. `keepOwnJoin` writes it; it ends when both are one. */
+/**
+ * This tab's own join, and the join by which another tab has replaced it. `keepOwnJoin` writes it, and removes it when both are
+ * the same.
+ */
 const OWN_KEY = 'joinOwn';
 /** The keys of everything in session storage. */
 const tabKeys = [LEFT_KEY, OWN_KEY];
@@ -55,7 +57,10 @@ function remove(storage: () => Storage, key: string): void {
 const local = () => localStorage;
 const tab = () => sessionStorage;
 
-/** Makes a value of the present join in this tab. What was kept for another join is not recalled. */
+/**
+ * Makes an accessor for a value about this tab's present join in session storage. A value that was stored for another join is
+ * ignored.
+ */
 function tabValue<T>(key: string) {
   tabKeys.push(key);
   return {
@@ -74,27 +79,29 @@ function tabValue<T>(key: string) {
   };
 }
 
-/** What is typed in Student Details. Its form writes it; it ends when the membership is paid. */
+/** The values typed in Student Details. Written by the form; removed when the membership is paid. */
 export const draft = tabValue<SubmittedDetails>('joinDraft');
-/** What is typed as invite code. Get Started writes it; it ends when a join begins. */
+/** The typed invite code. Written by Get Started; removed when a join begins. */
 export const typedCode = tabValue<string>('joinCode');
-/** What is typed as a custom donation. Checkout writes it; it ends when the donation is in the order. */
+/** The typed amount of a custom donation. Written by Checkout; removed when the donation is in the order. */
 export const typedDonation = tabValue<string>('joinDonation');
 /**
- * The parameters of a return from the card provider, a secret among them. The payment return writes it; it ends when the payment
- * is settled.
+ * The parameters with which the card provider returns to the page, one of which is a secret. Written by the payment return;
+ * removed when the payment is settled.
  */
 export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
-/** The same for somebody who pays by a pay link. The page of the link writes it; it ends when the payment is settled. */
+/** The same for somebody who pays by a pay link. Written by the link's page; removed when the payment is settled. */
 export const payReturn = tabValue<Body<'postPayment'>>('payReturn');
 /**
- * The last try to pay by a pay link: the link's token, and the client secret with which the next try goes on. The page of the link
- * writes it before the card is charged; it ends when the payment has bought something or goes back.
+ * The last try to pay by a pay link: the link's token, and the client secret that the next try uses again. Written by the link's
+ * page before the card is charged; removed when the payment has succeeded or is refunded.
  */
 export const payTry = tabValue<{ token: string; clientSecret: string }>('payTry');
-/** The path of the join's pay link, which is a credential. Checkout writes it; it ends with the link. */
+/** The path of the join's pay link, which is a credential. Written by Checkout; removed when the link ends. */
 export const payLink = tabValue<{ path: string; expiresAt: string }>('joinPayLink');
-/** The token of a letter's link. The page that opens it writes it; it ends when the join is opened or the link is refused. */
+/**
+ * The token of a letter's link. Written by the page that opens the link; removed when the join is opened or the link is refused.
+ */
 export const passToken = tabValue<string>('joinPass');
 
 export function storedSession(): string | null {
@@ -136,8 +143,8 @@ export function forgetSession(): void {
 let wasReturnLost = false;
 
 /**
- * Records that the card provider led back to a browser that knows no join: a different browser from the one that paid, or one that
- * stores nothing. Only the fact is kept, and only until the page is left, since the return's parameters include a secret.
+ * Records that the card provider returned to a browser that knows no join: it is not the browser that paid, or it stores nothing.
+ * Only this fact is kept, and only until the page is left, since the return's parameters include a secret.
  */
 export function noteLostReturn(): void {
   wasReturnLost = true;
@@ -146,7 +153,7 @@ export function noteLostReturn(): void {
 /** Whether `noteLostReturn` was called since the page was loaded, and no join was stored after that. */
 export const hasLostReturn = () => wasReturnLost;
 
-/** For how long (ms) Start Over can be undone. */
+/** How long (ms) Start Over can be undone. */
 export const UNDO_MS = 60_000;
 
 /**
@@ -158,14 +165,14 @@ interface StartedOver {
   programme: string | null;
   path: string;
   drafts: [key: string, value: string][];
-  /** Until when Start Over can be undone (performance.now, ms). */
+  /** The time until which Start Over can be undone (performance.now, ms). */
   until: number;
 }
 let startedOver: StartedOver | null = null;
 
 /**
- * Removes the stored session id and all that this tab stored of the join, such as typed values (specification, section 4).
- * {@link undoStartOver} restores the removed data and returns `path`.
+ * Removes the stored session id and everything that this tab stored about the join, such as typed values (specification, section
+ * 4). {@link undoStartOver} restores the removed data and returns `path`.
  */
 export function startOver(path: string): void {
   const uuid = storedSession();
@@ -202,9 +209,9 @@ export function undoStartOver(): string | null {
 }
 
 /**
- * Makes this tab go on with its own join when another tab stores a different one. An open page is notified by an event, but not
- * while the tab is at the card provider's page, was discarded by the phone, or is in the back/forward cache. So the tab's join is
- * recorded whenever the page is hidden or left.
+ * Makes this tab continue with its own join when another tab stores a different one. An open page learns of this by an event. It
+ * gets no event while the tab is at the card provider's page, was discarded by the phone, or is in the back/forward cache. So the
+ * tab's join is recorded whenever the page is hidden or left.
  */
 export function keepOwnJoin(): void {
   goOnWith(read(tab, LEFT_KEY));
@@ -219,7 +226,7 @@ export function keepOwnJoin(): void {
   window.addEventListener('pagehide', leave);
   window.addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
-    // Start Over was pressed meanwhile, so the page must not show that join any more.
+    // Start Over was pressed meanwhile in another tab, so the page must no longer show that join.
     if (left && !storedSession()) window.location.reload();
     else goOnWith(left);
   });
@@ -228,7 +235,7 @@ export function keepOwnJoin(): void {
   });
 }
 
-/** Makes the tab go on with this join, unless it is null or no join is stored any more. */
+/** Makes the tab continue with this join, unless it is null or no join is stored any more. */
 function goOnWith(own: string | null): void {
   const last = read(local, SESSION_KEY);
   if (own && last) stayWith(own, last);

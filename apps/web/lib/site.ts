@@ -8,7 +8,7 @@ export function setSite(site: Site): void {
   current = site;
 }
 
-/** Returns the society's data to loaders and actions, which cannot use hooks. They run only once the app has started. */
+/** Returns the society's data, for loaders and actions, which cannot use hooks. They only run after the app has started. */
 export function theSite(): Site {
   return current!;
 }

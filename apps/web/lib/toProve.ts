@@ -1,13 +1,16 @@
 import type { Data } from '#contract/schemas.ts';
 import { call } from './api.ts';
 
-/** A pass with which the page's user can prove to be the joiner, and how. */
+/** A pass by which the page's user can prove to be the joiner, and the ways to do so. */
 export interface ToProve {
   token: string;
   opened: Data<'openPass'>;
 }
 
-/** Adds to an answer what the user can prove with its `pass`; null if the answer has none. */
+/**
+ * Adds to an answer the ways in which the user can prove to be the joiner with the answer's `pass`; null if the answer has no
+ * pass.
+ */
 export async function withProof<Answer extends { pass?: string | null | undefined }>(
   answering: Promise<Answer>,
 ): Promise<Answer & { toProve: ToProve | null }> {

@@ -8,8 +8,8 @@ import { Placeholder as UpgradePlaceholder } from './upgrade/Placeholder.tsx';
 
 export interface LazyScreen {
   /**
-   * Imports the route's loader, action and component. The chunk's name is the screen's name, by which the server finds the scripts
-   * to preload.
+   * Imports the route's loader, action and component. The chunk's name must be the screen's name, because the server uses it to
+   * find the scripts to preload.
    */
   load: () => Promise<object>;
   /** Shown while the screen's code and data are loading. If absent, the previous screen stays visible. */

@@ -20,7 +20,7 @@ type Checked = Answered<'checkInvitation'>;
 
 const FAILED = 'We could not check this. Please try again.';
 
-/** What each thing of ours is. */
+/** The title for each kind of code or link of ours. */
 const kinds: Partial<Record<Checked['is'], string>> = {
   code: 'A personal invite code',
   'school code': 'The invite code of a school',
@@ -31,7 +31,7 @@ const kinds: Partial<Record<Checked['is'], string>> = {
   resume: 'A link to upload a resume',
 };
 
-/** Why something is not ours. `{society}` and `{host}` are filled in. */
+/** The title and text for each kind of text that is not ours. `{society}` and `{host}` are filled in. */
 const refusals: Partial<Record<Checked['is'], [title: string, text: string]>> = {
   unknown: [
     '{society} did not send this code.',
@@ -48,7 +48,7 @@ const refusals: Partial<Record<Checked['is'], [title: string, text: string]>> = 
   unread: ['This is neither an invite code nor a link.', 'Please copy it exactly as you received it.'],
 };
 
-/** Says whether a code or a link is the society's, what it leads to and what it costs, to whoever asks. */
+/** The page where anybody can check whether a code or a link is the society's, what it leads to and what it costs. */
 export function Component() {
   const { society } = useSite();
   const [text, setText] = useState('');

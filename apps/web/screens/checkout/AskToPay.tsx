@@ -18,8 +18,8 @@ const POLL_INTERVAL_MS = 4_000;
 const FAILED = 'We could not create a link. Please try again.';
 
 /**
- * Makes the link with which somebody else pays, and shows it. While there is one, or somebody is paying by it (`isBeingPaid`), the page
- * asks how it stands, and goes on when the order is paid.
+ * Makes the pay link with which somebody else pays, and shows it. While there is a link, or somebody is paying by it
+ * (`isBeingPaid`), the page polls its state, and continues when the order is paid.
  */
 export function AskToPay({ details, isBeingPaid }: { details: CheckoutDetails; isBeingPaid: boolean }) {
   const { society } = useSite();
@@ -93,12 +93,12 @@ export function AskToPay({ details, isBeingPaid }: { details: CheckoutDetails; i
   );
 }
 
-/** The link: to copy, to send, and as a code for a phone. */
+/** The link, with ways to copy it, to send it, and to scan it with a phone. */
 function Shown({ address }: { address: string }) {
   const { society } = useSite();
   const [code, setCode] = useState<QrCode | null>(null);
   useEffect(() => {
-    // Without the code, the address is enough.
+    // If the QR code cannot be made, the link's text is enough.
     qrCode(address).then(setCode, () => {});
   }, [address]);
   const subject = `Would you pay for my membership in ${society.name}?`;

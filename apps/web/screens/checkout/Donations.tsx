@@ -24,12 +24,13 @@ type Option = CheckoutDetails['donationOptions'][number];
 
 const isFewer = (now: number, before: number) => now < before;
 
-/** The preset donation amounts, a field for a custom amount, and what is given. Donations add up. */
+/** The preset donation amounts, a field for a custom amount, and the donations in the order. Several donations add up. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
   const { checkout, society } = useSite();
   const heading = useRef<HTMLHeadingElement>(null);
   const count = donations.length;
-  // A pressed Remove disappears with its donation. The focus then moves to the heading, unless the order summary has taken it.
+  // A pressed Remove button disappears with its donation. The focus then moves to the heading, unless the order summary has taken
+  // it.
   const focusHeading = useCallback(() => heading.current?.focus({ preventScroll: true }), []);
   useFocusRescue(count, focusHeading, isFewer);
   return (
@@ -65,8 +66,8 @@ export function Donations({ options, donations }: { options: Option[]; donations
 const presetKey = (uuid: string) => `donation-${uuid}`;
 
 /**
- * A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. `isMore`: something
- * is given already, to which this amount would be added.
+ * A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. `isMore`: the
+ * order already has a donation, to which this amount would be added.
  */
 function Preset({
   option,
@@ -103,7 +104,7 @@ function Preset({
   );
 }
 
-/** One line of what each preset amount does, where the society's file says it. */
+/** One line for each preset amount that says what it pays for, if the society's file says so. */
 function Effects({ options }: { options: Option[] }) {
   const effects = options.flatMap(({ amount, does }) =>
     does ? [`${shortPrice(fromDollars(amount))} ${does}`] : [],
@@ -116,7 +117,10 @@ function PresetError({ uuid }: { uuid: string }) {
   return <ChangeError error={useOrderChange(presetKey(uuid)).error} />;
 }
 
-/** What is given, custom amounts included, in one line. It opens to remove a donation. */
+/**
+ * The sum of all donations in the order, custom amounts included, in one line. The line opens to a list in which each donation
+ * can be removed.
+ */
 function Given({ donations }: { donations: OrderProduct[] }) {
   const sum = donations.reduce((cents, { priceCents }) => cents + priceCents, 0);
   return (
@@ -158,7 +162,7 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
   const [typed, setTyped] = useState(() => typedDonation.recall() ?? '');
   const [isInvalid, setIsInvalid] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
-  /** What was sent. When it was added, the field is cleared, unless the next amount has been typed meanwhile. */
+  /** The text that was sent. After its amount was added, the field is cleared, unless another amount has been typed meanwhile. */
   const sent = useRef<string | null>(null);
   useEffect(() => {
     if (!done || sent.current === null) return;
@@ -198,7 +202,8 @@ function CustomDonation({ isMore }: { isMore: boolean }) {
             setIsInvalid(false);
           }}
           error={
-            // An alert, since the focus is in the field already if Enter was pressed there.
+            // An alert, because the field already has the focus if Enter was pressed in it, so moving the focus would announce
+            // nothing.
             isInvalid && <span role="alert">{donationError(typed, maximumCents)}</span>
           }
         />

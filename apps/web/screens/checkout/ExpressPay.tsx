@@ -10,18 +10,18 @@ import type { usePayment } from './usePayment.ts';
 
 interface ButtonProps {
   stripe: Stripe;
-  /** What the sheet lists. The amounts (cents) add up to the total. */
+  /** The lines that the wallet's sheet lists. Their amounts (cents) add up to the total. */
   lines: LineItem[];
-  /** Is called when a button is pressed. Returns whether the sheet may open. */
+  /** Called when a button is pressed. Returns whether the sheet may open. */
   onPress: () => boolean;
   paying: ReturnType<typeof usePayment>;
 }
 
 /**
- * The buttons of the device's wallets. Nothing is shown, and no room is taken, on a device without one. They are Elements of their own,
- * so that paying by a wallet does not check what is typed into the card form.
- *
- * - `version`: of the order. When it changes, the Elements are made anew: Stripe promises only card forms a newer total.
+ * The buttons of the device's wallets (Apple Pay, Google Pay). Without a wallet on the device, shows nothing and takes no space.
+ * The buttons have their own Stripe Elements, so that paying by a wallet does not validate the card form.
+ * - `version`: the order's version. When it changes, the Elements are created again, because Stripe guarantees a changed total
+ *   only for card forms.
  * - `isPressable`: whether the order can be paid as it is shown.
  * - `children`: the answer to the last payment by a wallet.
  */
@@ -35,7 +35,7 @@ export function ExpressPay({
   const [options] = useState(() => ({ clientSecret, appearance: appearance(), loader: 'never' as const }));
   const [isOffered, setOffered] = useState<boolean | null>(null);
   const [shown, setShown] = useState(version);
-  // Elements that are paying stay until that has ended.
+  // Elements in use are kept until the payment has ended.
   if (shown !== version && rest.paying.payment.stage === 'ready') setShown(version);
   if (isOffered === false) return children;
   return (
@@ -76,7 +76,7 @@ function Buttons({
       options={options}
       onReady={({ availablePaymentMethods }) => onLoad(availablePaymentMethods !== undefined)}
       onLoadError={({ error }) => {
-        // Whoever has no card form either reads it there.
+        // Shows no error to the joiner: if Stripe is not reachable, the card form does not load either and says so.
         console.error('The wallets could not be loaded.', error);
         onLoad(false);
       }}
@@ -88,8 +88,8 @@ function Buttons({
 }
 
 /**
- * Only Apple Pay and Google Pay, since the upgrade needs a card to charge again. No email is asked for: receipts go to the join's, and
- * another one in the sheet would promise something else.
+ * Only Apple Pay and Google Pay, since the upgrade needs a card to charge again. The sheet asks for no email: receipts go to the
+ * email of the join, and another email in the sheet would wrongly promise a receipt there.
  */
 function expressOptions(society: string) {
   return {

@@ -12,7 +12,7 @@ import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** The order summary. On wide screens it is a panel beside the form; on phones a bar at the top opens it. */
+/** The order summary. On wide screens it is a panel next to the form; on phones it opens from a bar at the top. */
 export function OrderPanel({
   order,
   refundNote,
@@ -42,7 +42,7 @@ export function OrderPanel({
     };
     document.addEventListener('focusin', leave, { signal });
     document.addEventListener('pointerdown', leave, { signal });
-    // When the card form's iframe takes the focus, the page gets no focus event, only the window gets a blur event.
+    // When the card form's iframe takes the focus, the document gets no focus event. Only the window gets a blur event.
     const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
     window.addEventListener('blur', leaveForFrame, { signal });
     const closeByKey = ({ key }: KeyboardEvent) => {

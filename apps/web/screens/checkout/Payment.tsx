@@ -51,7 +51,8 @@ export function Payment(props: Props) {
     <CardElements
       clientSecret={props.intent.clientSecret}
       placeholderClass={given === null ? styles.unloadedForm : styles.unloadedShortForm}
-      // Stripe loads no form for an intent that has ended. Loading the screen's data again leads to a redirect or a new intent.
+      // Stripe does not load a form for an intent that has ended. Loading the screen's data again leads to a redirect or a new
+      // intent.
       onTryAgain={() => void revalidate()}
     >
       {(onLoadError) => <CardForm {...props} given={given} onLoadError={onLoadError} />}
@@ -86,14 +87,17 @@ function CardForm({
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
   }, [isReady]);
-  // The form gets only the initial values. Later values would overwrite the joiner's input.
+  // The form gets only the initial values. Later values would overwrite what the joiner has typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
   const [isAddressOpen, setAddressOpen] = useState(given === null);
   const focusAddress = useCallback(() => elements?.getElement('address')?.focus(), [elements]);
   useFocusRescue(isAddressOpen, focusAddress);
   const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
-  /** Returns what a press wants: null without a session, undefined if nothing can be paid yet. A checkbox that is missing gets the focus. */
+  /**
+   * Returns the payment that a press of Buy Now asks for: null without a session, undefined if nothing can be paid yet. If a
+   * required checkbox is not ticked, it gets the focus.
+   */
   function want(isForAnother: boolean): Wanted | null | undefined {
     if (!canBuy || payment.stage !== 'ready') return undefined;
     const [missing] = Object.keys(consents.check());

@@ -8,7 +8,10 @@ import { ChangeError } from './ChangeError.tsx';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** The recommended products that are not in the order yet. With `saysDelivery` it says when they come, and what that costs. */
+/**
+ * The recommended products that are not in the order yet. With `saysDelivery`, also says when they are delivered and what
+ * delivery costs.
+ */
 export function Recommended({ products, saysDelivery }: { products: Product[]; saysDelivery: boolean }) {
   const { delivery } = useSite();
   if (products.length === 0) return null;

@@ -6,8 +6,8 @@ import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
 /**
- * The features and terms of the membership, as the Membership screen shows them. Joiners who came by a checkout link see them here,
- * since they have skipped that screen.
+ * The features and terms of the membership, as on the Membership screen. Joiners who came by a checkout link see them here, since
+ * they have skipped that screen.
  */
 export function Unseen({
   name,

@@ -8,7 +8,7 @@ import { type Checkout, loadCheckout } from './order.ts';
 export function loader(): Promise<Outcome<Checkout>> {
   const uuid = requireSession();
   loadPayments(theSite().payments).catch(() => {
-    // If the script does not load, the payment form shows this and offers to try again.
+    // If the script does not load, the payment form shows the error and offers to try again.
   });
   return loadCheckout(uuid);
 }

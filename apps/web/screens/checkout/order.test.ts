@@ -45,8 +45,8 @@ test('what is in the order is not recommended any more', () => {
 });
 
 /**
- * Returns a stand-in for `fetch`. It answers with the order of these products, or with an intent for the total that the call asks
- * for, and can be aborted.
+ * Returns a stand-in for `fetch`, which can be aborted. It answers with an order of these products, or with an intent for the
+ * requested total.
  */
 function answerWith(products: () => Product[]) {
   return async (url: string, { signal, body }: RequestInit) => {
@@ -80,7 +80,7 @@ test('an order that is read again meanwhile is shown as the newest reading has i
 
 const REFUSED = 'You are a member already.';
 /**
- * Lets each read of the order return the next of these revisions, and then 100. The server refuses an intent (409) for each of
+ * Makes each read of the order return the next of these revisions, and then 100. The server refuses an intent (409) for each of
  * these revisions, and makes one for revision 100. Returns the revisions that were read.
  */
 function refusing(t: TestContext, ...revisions: number[]) {

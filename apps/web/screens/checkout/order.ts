@@ -6,9 +6,9 @@ import { fallback } from '#core/sentences.ts';
 import { call, outcomeOf } from '../../lib/api.ts';
 
 export type CheckoutDetails = Answered<'getCheckoutDetails'>;
-/** The intent, with the order's total on the screen (cents). */
+/** The intent, and the order's total that the screen shows (cents). */
 export type PaymentIntent = Answered<'createPaymentIntent'> & { amount: number };
-/** Returns what changes with the order: its revision, or its total where the server has no revisions. */
+/** Returns a value that changes with every change of the order: its revision, or its total if the server has no revisions. */
 export const versionOf = ({ revision, amount }: PaymentIntent) => revision ?? amount;
 export type OrderProduct = Product & { type: Product['productType']; priceCents: number };
 
@@ -21,7 +21,9 @@ export interface Checkout {
   isBeingPaid: boolean;
 }
 
-/** The most times that an order and its intent are read. Another tab may change the order between the two. */
+/**
+ * How often an order and its intent are read at most. They are read again if another tab changes the order between the two reads.
+ */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;

@@ -2,7 +2,10 @@ import { useCallback } from 'react';
 import { useFetcher } from 'react-router';
 import { screens } from '#core/navigation.ts';
 
-/** `body` is the call's body. `amount` beside a product's uuid is the price on the screen (cents); alone, it is in dollars. */
+/**
+ * `body` is the call's body. In `addDonation` and `addProduct`, `amount` is the price on the screen (cents); a custom donation
+ * has only an `amount`, in dollars.
+ */
 export type OrderChange =
   | { kind: 'addDonation' | 'addProduct'; body: { productUuid: string; amount: number } }
   | { kind: 'addCustomDonation'; body: { amount: number } }

@@ -35,7 +35,7 @@ const begun = (now: Payment): PaymentEvent[] => [
   { type: 'checked', attempt: now.attempt + 1, fault: null },
   { type: 'begun', attempt: now.attempt + 1, refusal: null },
 ];
-/** A payment that the card provider takes, and about which it may ask the joiner. */
+/** A payment that the card provider is taking, possibly while it authenticates the joiner. */
 const confirming = after(mounted, pressed, ...begun(mounted));
 const { attempt } = confirming;
 const refused = (sentence: string, isOver: boolean): PaymentEvent => ({
@@ -181,7 +181,7 @@ test('a sheet that is closed pays nothing, and changes nothing else', () => {
   });
   assert.equal(after(told, { type: 'sheetClosed' }), told);
   assert.equal(after(open, { type: 'sheetClosed' }, agreed).stage, 'ready');
-  // In some browsers a sheet can be closed after its payment was agreed to.
+  // In some browsers a sheet can be closed after the joiner has agreed to pay.
   const paying = after(open, agreed, { type: 'sheetClosed' }, ...begun(open));
   assert.deepEqual([paying.stage, paying.form], ['confirming', 'wallet']);
 });
@@ -243,7 +243,7 @@ test('a page that Back brings up has no sheet any more', () => {
   assert.equal(now.answer?.text, SHEET_OUTDATED);
 });
 
-/** Does the work of a stage while the server answers like this, or (null) not at all. Returns the event. */
+/** Does the work of a stage while the server gives this answer, or (null) no answer. Returns the resulting event. */
 function working(t: TestContext, now: Payment, answer: () => Response | null, form: object = {}) {
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));
@@ -276,7 +276,7 @@ test('the server’s answer to the beginning of a payment is read by its code', 
       { kind: 'error', text: 'No.', isOld: true },
     ],
     [failure(500), { kind: 'error', text: 'No.', isOld: false }],
-    // An answer of ours, and not of a server that does not have the call.
+    // A failure of our server, not of a server that does not have the call.
     [failure(404, { code: 'not_found' }), { kind: 'error', text: 'No.', isOld: false }],
     [Response.json({ success: false }), { kind: 'error', text: 'Payment failed.', isOld: false }],
     [null, { kind: 'error', text: 'Payment failed.', isOld: false }],

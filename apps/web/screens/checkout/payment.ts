@@ -2,44 +2,44 @@ import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { NO_SESSION_FOR_MEMBERSHIP, OUTCOME_UNKNOWN } from '#core/sentences.ts';
 
 /**
- * The states of paying at Checkout, by the card form or by a wallet, as a pure function: usePayment.ts does what each stage is for, and sends the event by which it
- * ends.
+ * The states of a payment at Checkout, by the card form or by a wallet, as a pure function. usePayment.ts does the work of each
+ * stage, and then sends the event that ends the stage.
  */
 export interface Payment {
   /**
    * - `ready`: Buy Now and the wallet's button can be pressed. The wallet's sheet may be open.
-   * - `checking`: the form checks what is typed.
+   * - `checking`: the form validates what was typed.
    * - `beginning`: the server freezes the order.
-   * - `confirming`: the card provider takes the payment, and asks the joiner if the bank wants that. If it succeeds, the provider
-   *   leads the browser to the payment return.
-   * - `releasing`: the payment seems to have failed. The server asks the provider, and unfreezes the order if it has.
+   * - `confirming`: the card provider takes the payment, and authenticates the joiner if the bank requires it. If the payment
+   *   succeeds, the provider redirects the browser to the payment return.
+   * - `releasing`: the payment seems to have failed. The server asks the provider, and unfreezes the order if it has failed.
    * - `reloading`: the order is loaded again.
-   * - `leaving`: the payment was made, and the page goes on.
+   * - `leaving`: the payment has succeeded, and the page redirects.
    */
   stage: 'ready' | 'checking' | 'beginning' | 'confirming' | 'releasing' | 'reloading' | 'leaving';
-  /** The form that was used last. Only that one pays, and its answer is shown beside it. */
+  /** The form that was used last. Only this form can be paying, and the answer is shown next to it. */
   form: FormName;
-  /** Counts the payments that were begun. An answer to an earlier one is ignored. */
+  /** Counts the payments that were begun. An event of an earlier payment is ignored. */
   attempt: number;
-  /** What is paid, or was tried last. */
+  /** The payment in progress or, if none is, the last one that was tried. */
   wanted: Wanted | null;
   /**
-   * What the wallet's open sheet shows and may pay; null if none is open, or if another form, another order or other consents have come
-   * since. A sheet stays open after a refusal, and may pay then.
+   * The payment that the wallet's open sheet shows and may make; null if no sheet is open, or if the form, the order or the
+   * consents have changed since it opened. After a refusal the sheet stays open, and may try again.
    */
   sheet: Wanted | null;
-  /** Whether the joiner has said that they pay for somebody else, and has to press the wallet's button again. */
+  /** Whether the joiner has confirmed that they pay for somebody else, and must press the wallet's button again. */
   isForAnother: boolean;
-  /** The intent of the forms, and the order's revision, or its total where the server has no revisions. */
+  /** The intent of the forms, and the version of its order ({@link versionOf}). */
   intent: { clientSecret: string; version: number } | null;
-  /** Whether the card form has the order's total. */
+  /** Whether the card form has the order's present total. */
   total: 'shown' | 'updating' | 'failed';
-  /** Why the provider refused the payment. `isOver`: the provider itself says that nothing was charged. */
+  /** Why the provider refused the payment. `isOver`: the provider has stated that nothing was charged. */
   refusal: { sentence: string; isOver: boolean } | null;
-  /** Whether the last payment may have succeeded: neither the provider nor the server has said how it ended. */
+  /** Whether the last payment may have succeeded, because neither the provider nor the server has reported its outcome. */
   mayBePaid: boolean;
   answer: { kind: 'error' | 'changed' | 'question'; text: string } | null;
-  /** Where a payment that was made leads. */
+  /** The path to which a succeeded payment leads. */
   goOn: string | null;
 }
 
@@ -58,32 +58,32 @@ interface Events {
   pressed: { wanted: Wanted | null };
   /** Buy Now or the wallet's button was pressed, but a checkbox is not ticked. */
   pressedTooSoon: object;
-  /** The wallet's button was pressed. Its sheet may open if the state then has this `wanted` as `sheet`. */
+  /** The wallet's button was pressed. Its sheet may open if the new state has this `wanted` as its `sheet`. */
   walletPressed: { wanted: Wanted | null };
   sheetClosed: object;
-  /** A checkbox was changed: what an open sheet would pay was agreed to otherwise. */
+  /** A checkbox was changed, so the joiner opened the sheet under other consents, and it may not pay. */
   consentsChanged: object;
-  /** The joiner agreed to pay in the sheet. `fault`: the sentence if the billing address cannot pay. */
+  /** The joiner agreed to pay in the sheet. `fault`: a sentence if cards with this billing address are not accepted. */
   sheetAgreed: { fault: string | null };
-  /** The question about a payment by the wallet was answered with yes. */
+  /** The joiner confirmed that a payment by the wallet is for somebody else. */
   saidForAnother: object;
   checked: { attempt: number; fault: string | null };
-  /** `isOld`: the page lacks what the server asks for. */
+  /** `isOld`: the page was loaded before the server began to ask for guardian consent, so it has to load the order again. */
   begun: {
     attempt: number;
     refusal: null | { kind: 'error' | 'changed' | 'question'; text: string; isOld: boolean };
   };
   refused: { attempt: number; sentence: string; isOver: boolean };
-  /** `state` is the join's; null if no answer came. */
+  /** `state` is the join's state; null if no answer arrived. */
   released: { attempt: number; state: string | null; goOn: string | null };
   reloaded: { attempt: number };
-  /** The browser went back from the provider's page, and restored this page as it was left (bfcache). */
+  /** The browser went back from the provider's page and restored this page from the back/forward cache. */
   restored: object;
   /** The card form was mounted, and is empty. */
   formMounted: object;
   intentLoaded: { clientSecret: string; version: number };
   totalUpdated: { version: number; isFailed: boolean };
-  /** Try again was pressed after the card form could not get the total. */
+  /** Try Again was pressed after the card form could not load the new total. */
   updatePressed: object;
 }
 export type PaymentEvent = { [Type in keyof Events]: { type: Type } & Events[Type] }[keyof Events];
@@ -111,7 +111,7 @@ export const initialPayment: Payment = {
 };
 
 const error = (text: string) => ({ kind: 'error' as const, text });
-/** Begins anew. What still comes of an earlier attempt is ignored. */
+/** Returns the initial state. Events of an earlier attempt are ignored. */
 const anew = ({ attempt }: Payment, intent: Payment['intent']) => ({ ...initialPayment, attempt, intent });
 
 const begin = (now: Payment, form: FormName, wanted: Wanted): Payment => ({
@@ -127,7 +127,7 @@ const stages: Record<Payment['stage'], Row> = {
   ready: {
     pressed(now, { wanted }) {
       if (now.total !== 'shown') return now;
-      // Whatever a sheet shows that is still open, the card pays now.
+      // If a sheet is still open, it may no longer pay, since the card is paying now.
       const other: Payment = { ...now, form: 'card', sheet: null };
       return wanted ? begin(other, 'card', wanted) : { ...other, answer: error(NO_SESSION_FOR_MEMBERSHIP) };
     },
@@ -201,12 +201,15 @@ const atAnyStage: Row = {
       : { ...now, intent: { clientSecret, version }, total: 'updating', sheet: null };
   },
   totalUpdated: (now, { version, isFailed }) =>
-    // The order has changed again meanwhile, and the card form is getting the newer total.
+    // If the version differs, the order has changed again, and the card form is already loading the newer total.
     now.intent?.version === version ? { ...now, total: isFailed ? 'failed' : 'shown' } : now,
   updatePressed: (now) => ({ ...now, total: 'updating' }),
 };
 
-/** Returns the state after an event. An event that the stage does not know, or that is late, changes nothing. */
+/**
+ * Returns the state after an event. An event that is not defined for the stage, or that belongs to an earlier attempt, changes
+ * nothing.
+ */
 export function afterEvent(now: Payment, event: PaymentEvent): Payment {
   if ('attempt' in event && event.attempt !== now.attempt) return now;
   const change = { ...atAnyStage, ...stages[now.stage] }[event.type] as

@@ -10,22 +10,25 @@ import type { FormName, Payment, PaymentEvent, Wanted } from './payment.ts';
 export const NOT_UPDATED =
   'The card form does not have your new total yet, so you cannot pay. Nothing was charged. Please check your connection.';
 
-/** What Stripe needs to take a payment by the card form, or by the wallet's button. */
+/** The Stripe objects that take a payment, by the card form or by a wallet's button. */
 export interface CardForm {
   stripe: Stripe;
   elements: StripeElements;
 }
 
-/** The forms that are mounted. */
+/** The mounted forms; null for a form that is not mounted. */
 export type Forms = Record<FormName, CardForm | null>;
 
-/** The ways in which a payment leads on within the app. */
+/** The ways in which the app continues after a payment. */
 export interface Ways {
   reload: () => Promise<void>;
   goTo: (path: string) => Promise<void> | void;
 }
 
-/** Does what the present stage is for. Without its form nothing can be confirmed. Resolves with the event that ends the stage; null if none does. */
+/**
+ * Does the work of the present stage. If its form is not mounted, nothing is confirmed. Resolves with the event that ends the
+ * stage; null if there is none.
+ */
 export async function workOf(
   { stage, form: used, attempt, wanted, goOn }: Payment,
   forms: Forms,
@@ -52,7 +55,7 @@ export async function workOf(
   }
 }
 
-/** Resolves with what the form finds wrong with what was typed; null if nothing. */
+/** Validates the form. Resolves with the form's error message; null if it is valid. */
 async function check(form: CardForm | null): Promise<string | null> {
   try {
     const { error } = await form!.elements.submit();
@@ -73,13 +76,14 @@ async function begin({ uuid, ...body }: Wanted) {
     if (code === 'perhaps_paid') return { kind: 'question' as const, text: message!, isOld: false };
     if (status === 409)
       return { kind: 'changed' as const, text: messageOf(error, 'Your order has changed.'), isOld: false };
-    // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
+    // The programme began to ask for guardian consent after the page was loaded, so the page has to load the sentence of the
+    // consent.
     const isOld = errors?.hasGuardianConsent !== undefined;
     return { kind: 'error' as const, text: messageOf(error, fallback.payment), isOld };
   }
 }
 
-/** Resolves only if the provider refuses the payment, or its answer is lost. Otherwise it leads the browser away. */
+/** Resolves only if the provider refuses the payment or its answer is lost. Otherwise the provider redirects the browser. */
 async function confirm(form: CardForm | null, { uuid }: Wanted) {
   try {
     const { stripe, elements } = form!;
@@ -107,7 +111,7 @@ async function release({ uuid }: Wanted) {
   }
 }
 
-/** Makes the card form get the new total of its intent; what is typed stays. Resolves with whether that failed. */
+/** Makes the card form load the new total of its intent. The typed values are kept. Resolves with whether it failed. */
 export async function updateTotal(form: CardForm | null): Promise<boolean> {
   if (!form) return false;
   const failure = await within(() => form.elements.fetchUpdates()).then(

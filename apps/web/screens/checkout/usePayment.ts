@@ -4,20 +4,23 @@ import { type PaymentIntent, versionOf } from './order.ts';
 import { afterEvent, initialPayment, type Payment, type PaymentEvent } from './payment.ts';
 import { type CardForm, type Forms, updateTotal, type Ways, workOf } from './paymentWork.ts';
 
-/** Tells the wallet's sheet that nothing was paid, and why. */
+/** Reports to the wallet's sheet that nothing was paid, and why. */
 export type RefuseSheet = (why: { reason: 'fail' | 'invalid_billing_address'; message?: string }) => void;
 
-/** Whether the wallet's sheet waits until the provider takes the payment. The provider itself tells the sheet how that ended. */
+/**
+ * Whether the wallet's sheet waits until the payment is sent to the provider. The provider itself then reports the outcome to the
+ * sheet.
+ */
 const keepsSheet = ({ stage, form }: Payment) =>
   form === 'wallet' && (stage === 'checking' || stage === 'beginning');
 
-/** Keeps the state of the payment (payment.ts), and does what each stage is for. */
+/** Keeps the state of the payment (payment.ts), and does the work of each stage. */
 export function usePayment(intent: PaymentIntent | null) {
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const forms = useRef<Forms>({ card: null, wallet: null });
   const refuseSheet = useRef<RefuseSheet>(null);
-  // Events change the state at once: a second press of Buy Now may come before the first is rendered.
+  // Events change this state immediately, because Buy Now may be pressed a second time before the first press is rendered.
   const latest = useRef(initialPayment);
   const [payment, show] = useState(initialPayment);
   const ways = useRef<Ways>(null!);
@@ -43,7 +46,10 @@ export function usePayment(intent: PaymentIntent | null) {
     return now;
   }, []);
 
-  /** Pays what the sheet shows, or refuses it. `fault`: the sentence if the billing address cannot pay. */
+  /**
+   * Begins the payment that the sheet shows, or refuses it. `fault`: a sentence if cards with this billing address are not
+   * accepted.
+   */
   const agree = useCallback(
     (fault: string | null, refuse: RefuseSheet): void => {
       const { attempt } = latest.current;

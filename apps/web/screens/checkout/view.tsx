@@ -75,7 +75,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             paying={paying}
           />
         )}
-        {/* Only a server with revisions has pay links. */}
+        {/* Only a server that has revisions has pay links. */}
         {details.revision !== undefined && (intent || isBeingPaid) && (
           <AskToPay details={details} isBeingPaid={isBeingPaid} />
         )}
@@ -108,7 +108,10 @@ function Announcement({ total }: { total: number }) {
 
 const WIDE = '(min-width: 60rem)';
 
-/** Whether the screen is wide enough for the summary beside the form. If so, recommended products are shown below the summary. */
+/**
+ * Whether the screen is wide enough to show the summary next to the form. If so, recommended products are shown below the
+ * summary.
+ */
 function useWide(): boolean {
   const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
   useEffect(() => {

@@ -15,8 +15,8 @@ export type RefundRequest = Answered<'getRefundRequest'>;
 const FAILED = 'We could not send your request. Please try again.';
 
 /**
- * Asks for the money back: shows exactly what would come back, what is kept and what ends, and asks once more. `loaded` is what the server
- * said last. Without anything to ask for, and without a request, there is nothing to show.
+ * The section where a member requests a refund: shows exactly what would be refunded, what is kept and which memberships end, and
+ * asks for confirmation. `loaded` is the server's last answer. Shows nothing if there is no request and none can be made.
  */
 export function AskRefund({ loaded }: { loaded: RefundRequest }) {
   const { society } = useSite();
@@ -34,7 +34,7 @@ export function AskRefund({ loaded }: { loaded: RefundRequest }) {
         setShown(await call('requestRefund', { params: { uuid }, body: { total }, quiet: true }));
         setOpen(false);
       } catch (error) {
-        // What would come back may have changed.
+        // The amounts may have changed, so they are loaded again.
         await look().catch(() => {});
         throw error;
       }

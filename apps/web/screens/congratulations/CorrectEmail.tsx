@@ -11,8 +11,8 @@ import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
 
 /**
- * Says to which email the letters go, unless `isUnwritable` (then an alert says why none do), and has the form in which a member corrects
- * it. The form opens by a button.
+ * Shows the email to which letters go, and the form in which a member corrects it, which opens by a button. With `isUnwritable`,
+ * the email is not shown, since an alert says why no letters arrive.
  */
 export function CorrectEmail({ email, isUnwritable }: { email: string; isUnwritable: boolean }) {
   const { sendsLetters } = useSite();

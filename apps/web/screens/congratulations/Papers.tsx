@@ -16,8 +16,8 @@ import type { Papers as Given } from './share.ts';
 import styles from './styles.module.css';
 
 /**
- * The certificate and the press release, and under More other paper sizes, the text, and the switch that lets others verify the
- * membership.
+ * The certificate and the press release. Under More: other paper sizes, the text of the press release, and the switch that lets
+ * others verify the membership.
  */
 export function Papers({
   papers: { number, problem },

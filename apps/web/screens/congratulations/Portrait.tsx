@@ -11,8 +11,8 @@ import styles from './Portrait.module.css';
 import { type Certificate, linkedInAddress, type Papers, pngOf, save, share } from './share.ts';
 
 /**
- * A small picture of the certificate, with the ways to show it to others. If there is none, such as of a name whose letters cannot be
- * printed, the name stands in its frame.
+ * A small picture of the certificate, with ways to share it. If there is no picture, for example because the letters of the name
+ * cannot be printed, the frame contains the name.
  */
 export function Portrait({
   certificate,

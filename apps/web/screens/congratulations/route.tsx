@@ -34,7 +34,7 @@ import styles from './styles.module.css';
 const MEMBER_ALONE = 'Only the member can see and print these. If that is you, please prove it first.';
 
 interface Loaded {
-  /** Null where it is not known, or another server has no such call. */
+  /** Null if it could not be loaded, or if another server does not have the call. */
   refund: RefundRequest | null;
   welcome: Welcome | null;
   failure: LoadFailure | null;
@@ -101,7 +101,7 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
   const { store } = congratulations;
   const papers = welcome?.papers;
   const certificate = papers?.certificate;
-  // What was chosen here. The papers may be loaded later than the page.
+  // What was chosen on this page. It takes precedence, since the papers may be loaded after the choice.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const isVerifiable = chosen ?? papers?.isVerifiable ?? false;
   const email = welcome?.unwritable?.email ?? welcome?.email;
@@ -180,7 +180,7 @@ function Member({ welcome, failure }: Omit<Loaded, 'refund'>) {
   );
 }
 
-/** In place of the papers, for who has paid by a checkout link and has not proven to be the member. */
+/** Shown in place of the papers to somebody who paid by a checkout link and has not proven to be the member. */
 function PapersToProve(toProve: ToProve) {
   const [isOpen, setOpen] = useState(toProve.opened.isCodeSent);
   return (
@@ -233,7 +233,7 @@ const UNWRITABLE =
 const UNWRITABLE_BUT_ONE =
   'We cannot send email to {email}, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 
-/** Says that no letter reaches an email, right where the emails are promised, and whom to tell the right one. */
+/** Says that no letters reach an email, and whom to give the right one. It is shown where the page promises emails. */
 function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
   const values = {
     email: <b>{email}</b>,
@@ -263,7 +263,7 @@ function Help() {
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
   if (!receipt || receipt.payments.length === 0) return null;
-  // Whoever paid by a pay link has a receipt of their own.
+  // The name of the person who paid: the payer of a pay link, otherwise the member.
   const from = receipt.payments[0]?.paidBy || receipt.name;
   const names = new Intl.ListFormat('en').format(memberships.map(({ name }) => name));
   return (

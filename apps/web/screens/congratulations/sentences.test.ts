@@ -4,7 +4,7 @@ import { noteOfRefund } from './sentences.ts';
 
 const returned = { amount: 4500, isReturned: true, isWithStaff: false };
 
-// Of an upgrade that could not be sold there may be no first one, so its payment is not called a second one.
+// When an upgrade could not be sold, there may be no earlier payment for one, so its payment is not called a second one.
 for (const [what, refund, sentence] of [
   [
     'of another amount',

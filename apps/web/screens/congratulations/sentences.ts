@@ -48,7 +48,7 @@ export function endingOf(standing: MembershipStanding, name: string, firstName: 
   };
 }
 
-/** Says who is a member now. With `toProve` the page's user is not known to be the member. */
+/** Returns the sentence that says who is a member now. With `toProve`, it is not known whether the page's user is the member. */
 export function newMember({ toProve, firstName }: Welcome, society: string): string {
   if (toProve)
     return firstName
@@ -59,13 +59,13 @@ export function newMember({ toProve, firstName }: Welcome, society: string): str
     : `You are now a member of ${society}.`;
 }
 
-/** Says to whom the emails go if the page's user is not known to be the member; otherwise null. */
+/** Returns the sentence that says to whom emails go if it is not known whether the page's user is the member; otherwise null. */
 export function emailsGoTo({ toProve, firstName }: Welcome): string | null {
   if (!toProve) return null;
   return firstName ? `These emails go to ${firstName}.` : 'These emails go to the member.';
 }
 
-/** For each cause: the payment is with staff, refunded, or being refunded. */
+/** For each cause, the sentences for a payment that staff must decide on, that is refunded, or that is being refunded. */
 const refunds = {
   other_amount: [
     'We received a payment of {amount}, which was not the amount of your order. It has not been refunded yet: we are looking into it and will write to you.',
@@ -84,7 +84,7 @@ const refunds = {
   ],
 } as const;
 
-/** Says what became of a payment that bought nothing. */
+/** Returns the sentence about the refund of a payment that bought nothing. */
 export function noteOfRefund({
   kind,
   why,

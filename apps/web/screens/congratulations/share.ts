@@ -3,10 +3,12 @@ import type { Data } from '#contract/schemas.ts';
 export type Papers = NonNullable<Data<'getWelcome'>['papers']>;
 export type Certificate = NonNullable<Papers['certificate']>;
 
-/** How much larger than on the page the shared picture is, so that it is sharp elsewhere. */
+/** How many times larger the shared picture is than the picture on the page, so that it is sharp on other devices. */
 const SCALE = 3;
 
-/** Draws the picture of the certificate as a PNG, once it has loaded. Null if it does not load, or the browser cannot. */
+/**
+ * Draws the picture of the certificate as a PNG, once it has loaded. Null if it does not load, or if the browser cannot draw it.
+ */
 export async function pngOf(picture: HTMLImageElement | null): Promise<File | null> {
   if (
     !picture ||
@@ -24,7 +26,10 @@ export async function pngOf(picture: HTMLImageElement | null): Promise<File | nu
   return png && new File([png], 'certificate.png', { type: 'image/png' });
 }
 
-/** Opens the browser's own sheet for sharing: with the picture, where the browser shares files. Resolves also when it is closed. */
+/**
+ * Opens the browser's sheet for sharing, with the picture if the browser can share files. Also resolves when the sheet is closed
+ * without sharing.
+ */
 export async function share(words: { text: string; url: string }, png: File | null): Promise<void> {
   const withPicture = png && { ...words, files: [png] };
   try {
@@ -34,7 +39,7 @@ export async function share(words: { text: string; url: string }, png: File | nu
   }
 }
 
-/** Saves the picture on the device. */
+/** Downloads the picture to the device. */
 export function save(png: File): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(png);
@@ -43,7 +48,7 @@ export function save(png: File): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Returns the address at LinkedIn that adds the membership to a profile. `verifyUrl`: null if others may not verify it. */
+/** Returns the LinkedIn URL that adds the membership to a profile. `verifyUrl`: null if others may not verify the membership. */
 export function linkedInAddress(
   { programme, since }: Pick<Certificate, 'programme' | 'since'>,
   number: string,

@@ -20,8 +20,8 @@ type Offer =
   | { kind: 'welcome'; firstName: string | null };
 
 /**
- * Offers to continue the stored join if it is unpaid, its welcome page if it is paid, or to undo Start Over. The offer overlays the
- * page, so that nothing moves when it appears.
+ * Offers to continue the stored join if it is unpaid, to open its welcome page if it is paid, or to undo Start Over. The offer
+ * overlays the page, so that nothing moves when it appears.
  */
 export function Returning() {
   const navigate = useNavigate();
@@ -83,7 +83,7 @@ function abortable() {
 
 const keys = ['studentDetails', 'membership', 'checkout'] as const;
 
-/** Returns the step where an unpaid join continues. */
+/** Returns the step on which an unpaid join continues. */
 function screenOf({ goOn }: OpenJoin) {
   const index = Math.max(
     0,
@@ -97,7 +97,7 @@ function pathOf(offer: Offer): string | null {
   return offer.kind === 'welcome' ? screens.congratulations : offer.goOn;
 }
 
-/** Returns the name of an offer, its sentence, and the text of its button. */
+/** Returns the accessible name of an offer, its sentence, and the text of its button. */
 function wordingOf(offer: Offer): { label: string; words: string; press: string } {
   if (offer.kind === 'undo')
     return {
@@ -122,7 +122,7 @@ function wordingOf(offer: Offer): { label: string; words: string; press: string 
 
 /**
  * Shown after a payment return to a browser that knows no join: the joiner paid in another browser, or this browser stores
- * nothing. Says how to get to the join.
+ * nothing. Says how to get back to the join.
  */
 export function AfterPayment() {
   const { sendsLetters } = useSite();

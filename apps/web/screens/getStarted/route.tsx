@@ -163,8 +163,9 @@ export function Component() {
 }
 
 /**
- * Loads the component that offers to continue a join or to undo Start Over or, if a payment return found no join, the component
- * that says what to do. Returns null until the component is loaded, and if there is nothing to show, as on a first visit.
+ * Loads the component that offers to continue a join or to undo Start Over. If a payment return found no join, loads the
+ * component that says what to do instead. Returns null until the component is loaded, and if there is nothing to show, as on a
+ * first visit.
  */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);
@@ -178,7 +179,10 @@ function useReturning(): ComponentType | null {
   return Returning;
 }
 
-/** What to do after an invite code was refused. A member, who need not join, is not told to nominate themselves (null). */
+/**
+ * What the joiner can do after an invite code was refused. `onSelfNominate` is null for a member, who need not join and so is not
+ * told to nominate themselves.
+ */
 function OtherWays({ onSelfNominate }: { onSelfNominate: (() => void) | null }) {
   const values = {
     nominate: onSelfNominate && (
@@ -199,7 +203,7 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: (() => void) | null }) 
   );
 }
 
-/** Says that a link names a programme that is not open, which one the page shows, and which others there are. */
+/** Says that a link names a programme that is not open, which programme the page shows instead, and which others there are. */
 function OtherProgrammes({ unknown, shown }: { unknown: string; shown: Programme }) {
   const others = Object.entries(useSite().programmes).filter(([key]) => key !== shown.key);
   return (
@@ -218,8 +222,8 @@ function OtherProgrammes({ unknown, shown }: { unknown: string; shown: Programme
 type Programme = Site['programmes'][string] & { key: string };
 
 /**
- * Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default; and what the query names when
- * there is no such programme.
+ * Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default. `unknown` is the text in the
+ * query if there is no such programme.
  */
 function useProgramme(): { programme: Programme; unknown: string | null } {
   const { programmes, defaultProgramme } = useSite();

@@ -15,7 +15,7 @@ export type Submission = (
   isTOLA: boolean;
 };
 
-/** Why no join was started. `isMember`: the code is that of a member, who need not join. */
+/** Why no join was started. `isMember`: the code belongs to a member, who need not join. */
 export interface NotStarted {
   error: string;
   isMember: boolean;

@@ -15,7 +15,8 @@ import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
  * Starts a checkout from a link and redirects to it. The query's parameters are vid (contact), mp (main product), usp (upgrade
- * offer) and c (price in cents). A parameter that cannot be read stops it. Returns a failure, or null if the link names no contact.
+ * offer) and c (price in cents). If a parameter cannot be read, no checkout is started. Returns a failure, or null if the link
+ * names no contact.
  */
 export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailure | null> {
   const query = readCheckoutQuery(request.url + window.location.hash);

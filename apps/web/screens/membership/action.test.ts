@@ -7,7 +7,10 @@ import { setSite } from '../../lib/site.ts';
 import { setToaster } from '../../lib/toasts.ts';
 import { action, shouldRevalidate } from './action.ts';
 
-/** Chooses a membership that the server refuses with this status. Returns the screen's error, and whether it loads its data again. */
+/**
+ * Chooses a membership that the server refuses with this status. Returns the screen's error, and whether the screen loads its
+ * data again.
+ */
 async function refused(t: TestContext, status: number): Promise<{ error: string; isLoadedAgain: boolean }> {
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));
@@ -18,7 +21,7 @@ async function refused(t: TestContext, status: number): Promise<{ error: string;
   const body = JSON.stringify({ membershipId: 1 });
   const request = new Request('http://localhost/', { method: 'POST', body });
   const actionResult = (await action({ request } as ActionFunctionArgs)) as { error: string };
-  // If a function is mocked twice in a test, Node restores the first mock at the end, and not the function.
+  // If a function is mocked twice in a test, Node restores the first mock at the end instead of the original function.
   mock.restore();
   const asked = { formMethod: 'POST', actionResult, defaultShouldRevalidate: true };
   return {

@@ -31,8 +31,6 @@ type Membership = Details['memberships'][number];
 /** Downloads the code of Checkout, and the sanitizer that Checkout needs for product icons. */
 const loadCheckout = () => Promise.all([lazyScreens.checkout.load(), loadCleaner()]);
 
-/** The origin from which `loadStripe` loads Stripe's script. */
-
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
   return (
@@ -118,7 +116,7 @@ function MembershipCard({
 }: {
   membership: Membership;
   selected: boolean;
-  /** Whether its button leads on. Who comes back has another one for that. */
+  /** Whether this button is a main button. If a membership is chosen already, the main button is Continue to Checkout. */
   leadsOn: boolean;
   busy: boolean;
   onChoose: () => void;

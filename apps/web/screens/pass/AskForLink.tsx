@@ -14,7 +14,7 @@ import { call } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 
-/** The form "Send me my link". It shows the same answer for every email. */
+/** The form that requests the link to a join by email. It shows the same answer for every email. */
 export function AskForLink() {
   const [typed, setTyped] = useState('');
   const email = cleanEmail(typed);

@@ -29,7 +29,7 @@ type Loaded =
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
-  // A visitor who comes from another screen wants to ask for a link, so the stored token of an earlier visit is removed.
+  // A visitor from another screen wants to request a link, so the stored token of an earlier visit is removed.
   if (screenAt(pathname) !== 'pass') passToken.drop();
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);
@@ -38,7 +38,7 @@ function takeToken(): string | null {
   return passToken.recall();
 }
 
-/** Opens a join by the link in a letter. Without a link, the screen lets the visitor ask for a link by email. */
+/** Opens a join by the link in a letter. Without a token, the screen lets the visitor request a link by email. */
 export async function loader(): Promise<Loaded> {
   const token = takeToken();
   if (token === null) return { step: 'ask', fault: null };

@@ -21,15 +21,15 @@ interface Props {
   token: string;
   order: PayOrder;
   guardianConsent: string | null;
-  /** How the last try ended. */
+  /** The outcome of the last try. */
   ended: Ended | null;
   onEnd: (ended: Ended | null) => Promise<void>;
-  /** Asks again how the last try ended. */
+  /** Asks the server again for the outcome of the last try. */
   onAskAgain: () => void;
   isAsking: boolean;
 }
 
-/** The form with which somebody else pays. Their intent is made when the button is pressed. */
+/** The form with which somebody else pays. The intent is created when the button is pressed. */
 export function PayForm(props: Props) {
   return (
     <CardElements amount={props.order.total} placeholderClass={styles.unloaded}>
@@ -55,7 +55,7 @@ function Fields({
   const isSlow = useSlow(busy);
   const isWorking = useRef(false);
   const form = useForm({ email: '', hasGuardianConsent: false }, (typed) => {
-    // The card form checks the name.
+    // Stripe's address form checks the name, so a name that is always valid is passed here.
     const { name: _, ...faults } = payerFaults(
       { ...typed, name: '-' },
       { asksConsent: guardianConsent !== null },

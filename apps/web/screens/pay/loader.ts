@@ -12,17 +12,17 @@ import { type Ended, settle } from './pay.ts';
 export type PayPage = Answered<'getPayPage'>;
 export type PayOrder = NonNullable<PayPage['order']>;
 
-/** Loads what is to be paid, and how a payment ended from which the card provider leads back. */
+/** Loads the order to pay and, after a return from the card provider, the outcome of the payment. */
 export async function loader({
   params,
   request,
 }: LoaderFunctionArgs): Promise<{ page: Outcome<PayPage>; ended: Ended | null }> {
   loadPayments(theSite().payments).catch(() => {
-    // If the script does not load, the payment form shows this and offers to try again.
+    // If the script does not load, the payment form shows the error and offers to try again.
   });
   const token = params.token ?? '';
   const last = payTry.recall();
-  // This tab has begun to pay by another link, so what it has kept is not of this one.
+  // The tab's last try was by another link, so the return parameters that it stored do not belong to this link.
   if (last && last.token !== token) payReturn.drop();
   const returned = takeReturn(request, payReturn);
   const ended = returned && (await settle(returned, null));

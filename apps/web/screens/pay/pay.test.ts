@@ -13,10 +13,10 @@ const returned = { paymentIntent: 'pi_1', paymentIntentClientSecret: SECRET, red
 const wanted = { token: 't', revision: 1, email: 'alex@example.com', hasGuardianConsent: false };
 const receipt = { reference: 'pi_1', lines: [], total: 6500, email: 'alex@example.com', notes: [] };
 
-/** The calls of a payer's page to the server, by the last part of their paths. */
+/** The answer to each call of the payer's page, by the last part of the call's path. */
 type Answer = (call: string) => object | 'lost' | 'offline';
 
-/** Lets the server answer the payer's page like this. Returns the calls that the page has made. */
+/** Makes the server answer the payer's page like this. Returns the calls that the page has made. */
 function answering(t: TestContext, answer: Answer): string[] {
   const calls: string[] = [];
   t.mock.method(globalThis, 'fetch', async (url: string, { signal }: RequestInit) => {
@@ -48,7 +48,7 @@ function press(confirm: () => Promise<object> = async () => ({})): Promise<Ended
   return pay(wanted, { stripe: { confirmPayment: confirm } as unknown as Stripe, elements });
 }
 
-/** Returns how a payment ended, if it did within a minute. */
+/** Returns the outcome of a payment, if there is one within a minute. */
 async function withinAMinute(t: TestContext, paying: () => Promise<Ended>): Promise<Ended | undefined> {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   let ended: Ended | undefined;

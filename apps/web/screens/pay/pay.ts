@@ -10,19 +10,19 @@ import { call } from '../../lib/api.ts';
 import { payReturn, payTry } from '../../lib/session.ts';
 
 /**
- * How a try to pay ended.
+ * The outcome of a try to pay.
  * - `paid`: it succeeded, with its receipt.
- * - `refunded`: somebody else had paid before, and all of it goes back.
- * - `failed`: nothing was charged. `errors` are those of what was typed, by field.
- * - `unknown`: it is not known yet, and can be asked again.
- * - `changed`: the order has to be loaded and looked at again.
+ * - `refunded`: the payment bought nothing, because somebody else had paid before, and is refunded in full.
+ * - `failed`: nothing was charged. `errors` are about the typed values, by field.
+ * - `unknown`: the outcome is not known yet, and can be asked for again.
+ * - `changed`: the order has changed, and has to be loaded and shown again.
  */
 export type Ended =
   | { is: 'paid'; receipt: NonNullable<Answered<'reportPayPage'>['receipt']> }
   | { is: 'refunded' }
   | { is: 'failed' | 'unknown' | 'changed'; message: string; errors?: Record<string, string> };
 
-/** What is typed, and the order on the screen. */
+/** The typed values, and the revision of the order on the screen. */
 export interface Wanted {
   token: string;
   revision: number;
@@ -30,16 +30,16 @@ export interface Wanted {
   hasGuardianConsent: boolean;
 }
 
-/** The delays (ms) between polls while the bank decides: half a minute. */
+/** The delays (ms) between polls while the bank decides: half a minute in all. */
 const POLL_DELAYS_MS = [1000, 2000, 4000, 8000, 15_000];
-/** After this time (ms) an answer is taken for lost, and asked for again. */
+/** After this time (ms) without an answer, the server is asked again. */
 const ANSWER_MS = 15_000;
-/** After this time (ms) no poll is begun. */
+/** After this time (ms) no further poll is started. */
 const MOST_MS = 40_000;
 
 /**
- * Pays the order with the card in the form. The payer's name is that of the billing address. If it is not known how the last try
- * ended, asks for that first.
+ * Pays the order with the card in the form. The payer's name is taken from the billing address. If the outcome of the last try is
+ * not known, it is asked for first.
  */
 export async function pay(
   { token, ...wanted }: Wanted,
@@ -85,8 +85,8 @@ export async function pay(
 const failed = (message: string = fallback.payment): Ended => ({ is: 'failed', message });
 
 /**
- * Asks the server how a payment ended, whatever the card provider told this page. `refusal`: what the provider said if it refused the
- * payment. What the tab kept of the payment ends once it is settled.
+ * Asks the server for the outcome of a payment, whatever the card provider answered to this page. `refusal`: the provider's
+ * message if it refused the payment. Once the payment is settled, what the tab stored about it is removed.
  */
 export async function settle(
   { paymentIntent, paymentIntentClientSecret }: Body<'postPayment'>,

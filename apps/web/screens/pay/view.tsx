@@ -21,7 +21,7 @@ import { PayForm } from './PayForm.tsx';
 import type { Ended } from './pay.ts';
 import styles from './styles.module.css';
 
-/** The page on which somebody else pays for a join. It knows nothing of the joiner but their first name and the order. */
+/** The page on which somebody else pays for a join. It only knows the joiner's first name and the order. */
 export function Component() {
   const { page, ended: returned } = useLoaderData<typeof loader>();
   const [now, setNow] = useState<Ended | null>(null);

@@ -1,7 +1,7 @@
 import { sharedValue } from '#ui/sharedValue.ts';
 import { PageLoader } from '../../components/PageLoader.tsx';
 
-/** Whether the bank has taken so long that the page says why it waits. */
+/** Whether the bank has taken so long that the page explains the wait. */
 export const bankIsSlow = sharedValue(false);
 
 /** Shown while the loader waits for the payment's outcome. */

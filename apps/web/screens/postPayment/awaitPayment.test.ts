@@ -8,7 +8,9 @@ import { awaitPayment } from './awaitPayment.ts';
 
 const SEARCH = '?payment_intent=pi_1&payment_intent_client_secret=secret&redirect_status=succeeded';
 
-/** Comes back from the card provider while the server answers like this. Returns the path of a redirect, or the outcome. */
+/**
+ * Simulates a return from the card provider while the server answers like this. Returns the path of a redirect, or the outcome.
+ */
 async function returning(t: TestContext, answer: () => Response, search = SEARCH) {
   t.mock.method(console, 'error', () => {});
   t.mock.method(globalThis, 'fetch', async () => answer());

@@ -10,20 +10,20 @@ import { takeReturn } from '../../lib/takeReturn.ts';
 
 export type Settled = Answered<'postPayment'>;
 
-/** A payment whose outcome is not known, or not yet. Without `retryMs` nothing can be asked again. */
+/** A payment whose outcome is not known (yet). `retryMs` is null if asking again would not help. */
 export interface Unknown {
   message: string;
   retryMs?: RetryMs;
 }
 
-/** The delays (ms) between polls while the payment is processing: a minute and a half. */
+/** The delays (ms) between polls while the payment is processing: a minute and a half in all. */
 const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000, 20_000, 20_000, 20_000];
-/** After this many polls, the page says why it waits. */
+/** After this many polls, the page explains the wait. */
 const POLLS_IN_SILENCE = 3;
 
 /**
- * Waits for the outcome of the payment from which the card provider leads back. A payment that succeeded redirects to the upgrade.
- * Returns the outcome of any other. `onWaiting` is called before each poll with whether the page should say why it waits.
+ * After a return from the card provider, waits for the outcome of the payment. If it succeeded, redirects to the upgrade;
+ * otherwise returns the outcome. `onWaiting` is called before each poll with whether the page should explain the wait.
  */
 export async function awaitPayment(
   request: Request,
@@ -52,7 +52,7 @@ export async function awaitPayment(
     const isRefused = error instanceof ApiError && error.status < 500;
     return { unknown: { message: OUTCOME_UNKNOWN, retryMs: isRefused ? null : (retryMsOf(error) ?? 0) } };
   }
-  // An answer without a status says that the payment has succeeded (specification, section 2).
+  // An answer without a status means that the payment has succeeded (specification, section 2).
   const { status = 'succeeded' } = settled;
   if (status === 'processing') return { unknown: { message: BANK_DECIDES, retryMs: 0 } };
   // The return parameters of a refunded payment stay stored, so that a reload shows the refund again.

@@ -15,7 +15,7 @@ import type { awaitPayment, Settled } from './awaitPayment.ts';
 
 const NOT_COMPLETED = 'Your payment was not completed, and nothing was charged.';
 
-/** Shown for a payment that did not lead on to the upgrade. */
+/** Shown for a payment that did not redirect to the upgrade. */
 export function Component() {
   const outcome = useLoaderData() as Awaited<ReturnType<typeof awaitPayment>>;
   const { revalidate, state } = useRevalidator();
@@ -48,7 +48,7 @@ export function Component() {
 
 type RefundedPayment = NonNullable<Settled['refunded']>;
 
-/** What became of the money, without a card and with one. */
+/** The sentences about the refund: first without a card, then with one. */
 const returns = {
   withStaff: [
     'Your payment of {amount} has not been refunded yet. We are looking into it and will write to you.',

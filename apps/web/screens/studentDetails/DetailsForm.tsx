@@ -49,7 +49,7 @@ type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
 
 const CHOOSE = 'Choose…';
 const email = { type: 'email', inputMode: 'email', autoCapitalize: 'none' } as const;
-/** What helps to fill in the text fields. A field that is not optional is required. */
+/** The autofill and keyboard attributes of the text fields. A field that is not optional is required. */
 const texts = {
   firstName: { autoComplete: 'given-name', autoCapitalize: 'words' },
   middleName: { autoComplete: 'additional-name', autoCapitalize: 'words' },
@@ -66,9 +66,11 @@ const gpaOptions = optionsOf(gpaValues);
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 
 /**
- * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
- * ask. `unread` has the values of the contact's record that the form does not have. `failure` says why
- * the contact could not be loaded; the form can still be used, and is prefilled by a later try if nothing has been typed.
+ * The form of Student Details.
+ * - `guardianConsent`: the sentence that asks for guardian consent; null if the programme does not ask for it.
+ * - `unread`: the contact's values that the form cannot show.
+ * - `failure`: why the contact could not be loaded. The form can be used nevertheless. A later try prefills it if nothing has
+ *   been typed.
  */
 export function DetailsForm({
   invitation,
@@ -126,22 +128,23 @@ export function DetailsForm({
     if (refused.length === 0) return;
     refuse(Object.fromEntries(refused));
   }, [refusal, asksGuardianConsent, refuse]);
-  // Whether the server asks for guardian consent although the form does not have the consent's sentence. Either the programme began
-  // to ask after the page was loaded, or the contact could not be loaded. In both cases the effect below loads the sentence.
+  // Whether the server asks for guardian consent although the form does not have the sentence for it. Either the programme began
+  // to ask for it after the page was loaded, or the contact could not be loaded. In both cases the effect below loads the
+  // sentence.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();
   }, [isSentenceMissing, revalidate]);
 
   /**
-   * While the form is submitted, fields keep the submitted values: a correction would be shown from then on, but the server would
-   * not have it.
+   * While the form is being submitted, its fields cannot be changed. Otherwise the page would show a change that the server has
+   * not received.
    */
   function change(changed: Partial<SubmittedDetails>) {
     if (!busy) form.change(changed);
   }
   const common = (name: SubmittedField) => ({ id: name, name, error: errors[name] });
-  /** Shows a field in the form in which it will be saved. */
+  /** Changes a field's value to the form in which it will be saved. */
   function tidy(name: Exclude<SubmittedField, Checked>) {
     const cleaned = cleanDetails(values)[name];
     if (cleaned !== values[name]) change({ [name]: cleaned });

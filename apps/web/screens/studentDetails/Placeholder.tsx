@@ -4,7 +4,7 @@ import { Card } from '../../components/Card.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import styles from './styles.module.css';
 
-/** A skeleton of the form, with the form's size. */
+/** A skeleton of the form, in the form's size. */
 export function Placeholder() {
   return (
     <Card>

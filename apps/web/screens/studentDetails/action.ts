@@ -18,7 +18,7 @@ interface Refusal {
   goOn: string | undefined;
 }
 
-/** Saves the details and leads to Membership. */
+/** Saves the details and redirects to Membership. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | Refusal> {
   const details = (await request.json()) as StudentDetails & { hasGuardianConsent?: boolean };
   const uuid = storedSession();

@@ -10,7 +10,7 @@ import { noPlace, type Place } from './prefill.ts';
 
 /**
  * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
- * state. A country that the list does not have has none.
+ * state. A country that is not in the list has none.
  */
 export async function loader(): Promise<{
   contact: Outcome<Answered<'getContact'> & { toProve: ToProve | null }>;

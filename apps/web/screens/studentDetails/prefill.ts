@@ -20,13 +20,13 @@ export interface Place {
 /** An empty form. The country is the default, the United States (specification, section 2). */
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
-/** A country that the list does not have, or that was not chosen yet. It has no subdivisions to choose from. */
+/** A country that is not in the list, or no country. It has no subdivisions to choose from. */
 export const noPlace: Place = { name: '', code: '', subdivisions: [] };
 
 /**
- * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2). A
- * value that is not among the form's choices becomes empty, never another value: {@link unreadFields} has it. `country` is the
- * contact's country: the default if the contact has none, and {@link noPlace} if the list does not have it.
+ * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2).
+ * A value that is not among the form's choices becomes empty instead of another value, and is returned by {@link unreadFields}.
+ * `country` is the contact's country: the default if the contact has none, and {@link noPlace} if it is not in the list.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
@@ -45,7 +45,7 @@ const plain = (postcode: string) => postcode.replace(/[^\p{L}\p{N}]/gu, '').toUp
 const asked = ['country', 'state', 'zipcode', 'highSchoolGraduationYear', 'highSchoolGpa'] as const;
 export type UnreadFields = Partial<Record<StudentDetailsField, string>>;
 
-/** Returns the values of a contact that the form does not offer, or that were mended for it, by field. */
+/** Returns the contact's values that the form does not offer, or that were corrected for it, by field. */
 export function unreadFields(contact: Contact, prefilled: StudentDetails): UnreadFields {
   return Object.fromEntries(
     asked.flatMap((field) => {
@@ -72,8 +72,8 @@ function oneOf(choices: readonly string[], value: string | null): string {
 }
 
 /**
- * Returns a grade average as the form offers it: "4" becomes "4.0". "3.85" is not rounded, so it matches none of the form's
- * choices.
+ * Returns a grade average in the format of the form's choices: "4" becomes "4.0". "3.85" is not rounded, so it matches none of
+ * the choices.
  */
 function asGpa(value: string | null): string | null {
   if (value === null || !/^[\d.]+$/.test(value)) return null;

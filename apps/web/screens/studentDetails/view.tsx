@@ -25,7 +25,7 @@ export function Component() {
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" />
       {'kind' in contact && contact.kind === 'lost' ? (
-        // The session cannot continue. No form is shown, since the server would not save what is typed into it.
+        // The session cannot continue. No form is shown, since the server would not save its values.
         <LoadFailed failure={contact} />
       ) : (
         <DetailsForm
@@ -42,7 +42,7 @@ export function Component() {
 
 const STUDENT_ALONE = 'Only the student can see these details. If that is you, please prove it first.';
 
-/** Shown to the holder of a checkout link, who may be a parent, in place of the student's details. */
+/** Shown in place of the student's details to the holder of a checkout link, who may be a parent. */
 function ProveFirst(toProve: ToProve) {
   return (
     <Card title={screenTitles.studentDetails}>

@@ -7,7 +7,7 @@ import { Form } from '#ui/Form.tsx';
 import { CardElements, cardOptions } from '../../components/CardElements.tsx';
 import styles from './styles.module.css';
 
-/** The form's id. The submit button refers to it, because the button is outside the form, beside Skip. */
+/** The form's id. The submit button refers to it, because the button is outside the form, next to Skip. */
 export const OTHER_CARD = 'otherCard';
 
 interface Props {

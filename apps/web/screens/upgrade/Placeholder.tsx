@@ -4,7 +4,7 @@ import { Card } from '../../components/Card.tsx';
 import { Hero } from '../../components/Hero.tsx';
 import styles from './styles.module.css';
 
-/** A skeleton of the offer, with the offer's size. */
+/** A skeleton of the offer, in the offer's size. */
 export function Placeholder() {
   return (
     <Card>

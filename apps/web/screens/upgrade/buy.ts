@@ -16,9 +16,8 @@ export interface Purchase {
 }
 
 /**
- * The outcome of trying to buy the upgrade. `true` means that the upgrade was bought. Otherwise `message` says why not (null if a
- * card is yet to be entered), and
- * `clientSecret` belongs to the intent that another card can still pay; null if no card can.
+ * The outcome of a try to buy the upgrade. `true` means that it was bought. Otherwise `message` says why not; it is null if a
+ * card has to be entered first. `clientSecret` belongs to the intent that another card can still pay; null if no card can.
  */
 export type Bought = true | { message: string | null; clientSecret: string | null };
 
@@ -39,7 +38,7 @@ export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** Gets the client secret for a card form, where no card was saved because somebody else paid for the join. */
+/** Gets the client secret for a card form, if there is no saved card because somebody else paid for the join. */
 export async function askForCard(purchase: Purchase): Promise<Bought> {
   const answer = await ask(purchase, { charge: false });
   const { status, clientSecret } = answer;
@@ -65,7 +64,9 @@ export async function buyWithOtherCard(
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** The provider's answer, or none once the upgrade is not offered any more. */
+/**
+ * Resolves with the provider's answer, or without an error once the upgrade is not on offer any more, because it was then bought.
+ */
 const orBought = ({ uuid }: Purchase, answer: Promise<ProviderAnswer>) =>
   answerOrPaid(answer, async (signal) => {
     const { goOn } = await call('getPayLink', { params: { uuid }, quiet: true, signal });

@@ -5,7 +5,10 @@ const FALL_MS = 1200;
 /** The delay (ms) between two bursts. */
 const BURST_INTERVAL_MS = 160;
 
-/** Throws confetti from both sides for three seconds; none under reduced motion. Returns a function that stops the confetti. */
+/**
+ * Throws confetti from both sides for three seconds; none if the user prefers reduced motion. Returns a function that stops the
+ * confetti.
+ */
 export function celebrate(colors: string[], className: string): () => void {
   if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -98,7 +98,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
     setBusy(null);
   }
 
-  /** Declines the upgrade and goes on, even if the call fails. */
+  /** Declines the upgrade and continues, even if the call fails. */
   async function skip() {
     if (isWorking.current) return;
     isWorking.current = true;

@@ -19,13 +19,13 @@ const FAILED = 'We could not create a code. Please try again.';
 
 interface Shown {
   address: string;
-  /** When the code expires (ms since 1970, by this device's clock, which may differ from the server's). */
+  /** The time at which the code expires (ms since 1970, by this device's clock, which may differ from the server's). */
   until: number;
   code: QrCode;
 }
 
 /**
- * Shows a QR code that opens the upload page on a phone, and gives the phone no other access to the join. While the code is shown,
+ * Shows a QR code that opens the upload page on a phone. The code gives the phone no other access to the join. While it is shown,
  * this page polls for documents that the phone has uploaded.
  */
 export function ContinueOnPhone({
@@ -33,7 +33,7 @@ export function ContinueOnPhone({
   onDocuments,
 }: {
   uuid: string;
-  /** Takes the documents of a poll. Returns whether the phone has sent one. */
+  /** Called with the documents of each poll. Returns whether the phone has uploaded one. */
   onDocuments: (documents: Documents) => boolean;
 }) {
   const [shown, setShown] = useState<Shown | null>(null);
@@ -50,7 +50,8 @@ export function ContinueOnPhone({
       setShown({ address, until, code: await qrCode(address) });
     });
 
-  // The last poll comes after the code has expired: a phone may have uploaded while this computer slept.
+  // There is one more poll after the code has expired, since the phone may have uploaded a document while this computer was
+  // asleep.
   usePoll(shown !== null, POLL_INTERVAL_MS, async (signal) => {
     const hasExpired = Date.now() > shown!.until;
     const asked = call('getDocuments', { params: { uuid }, quiet: true, signal });

@@ -25,7 +25,7 @@ import { lazyScreens } from '../lazyScreens.tsx';
 import { ContinueOnPhone } from './ContinueOnPhone.tsx';
 import styles from './styles.module.css';
 
-/** What is known of the join's documents; null if it could not be loaded or is not offered. */
+/** The join's documents, and whether it may upload; null if they could not be loaded or the server does not have the call. */
 interface Loaded {
   uuid: string;
   known: Data<'getDocuments'> | null;
@@ -49,7 +49,7 @@ export function Component() {
   const { documents, rejection, hasEnded } = known ?? { documents: [], rejection: null, hasEnded: false };
   usePrefetch(lazyScreens.congratulations.load);
   const [uploaded, setUploaded] = useState<UploadedDocument[]>(documents);
-  /** How many documents are listed. */
+  /** The number of listed documents. */
   const count = useRef(documents.length);
   const isSending = useRef(false);
   const send: Send = async (file, onProgress, signal) => {
@@ -62,7 +62,10 @@ export function Component() {
       isSending.current = false;
     }
   };
-  /** Lists the documents if the phone has sent one. While this page sends a file, the server may list that file already. */
+  /**
+   * Lists the documents of a poll if the phone has uploaded one. Not while this page is sending a file, since the server may
+   * already list that file.
+   */
   const takeFromPhone = (now: readonly UploadedDocument[]) => {
     if (isSending.current || now.length <= count.current) return false;
     count.current = now.length;

@@ -35,14 +35,14 @@ export async function loader({ params: { number } }: LoaderFunctionArgs): Promis
   return 'data' in outcome ? { answer: outcome.data, failure: null } : { answer: null, failure: outcome };
 }
 
-/** Redirects to the page of the typed number. */
+/** Redirects to the page that verifies the typed number. */
 export async function action({ request }: LoaderFunctionArgs): Promise<Response> {
   const typed = cleanText(String((await request.formData()).get('number') ?? ''));
   const number = parseMemberNumber(typed);
   return redirect(number ? verifyPath(number) : `/verify/${encodeURIComponent(typed)}`);
 }
 
-/** The page that says whether a member number is genuine, for anybody with the number. It needs no session. */
+/** The page where anybody with a member number can check whether it is genuine. It needs no session. */
 export function Component() {
   const { answer, failure } = useLoaderData() as Loaded;
   const { number = '' } = useParams();
