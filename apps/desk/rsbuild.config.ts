@@ -2,8 +2,8 @@ import { defineConfig } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
 
 /**
- * One script and one style sheet for all pages; only what a few visits need is loaded later. The frame in which documents are shown
- * (viewer/) is a page of its own, since it has no origin.
+ * All pages share one script and one style sheet; only code that few visits need is loaded later. The frame that shows documents
+ * (viewer/) is a separate page, since it has no origin.
  */
 export default defineConfig({
   root: import.meta.dirname,
@@ -24,14 +24,15 @@ export default defineConfig({
     sourceMap: { js: false },
   },
   tools: {
-    // The frame has no network, but may load scripts: the decoders of its pictures are bytes in scripts.
+    // The decoders of the frame's pictures are bundled as bytes in scripts, because the frame has no network access but may load
+    // scripts.
     rspack: { module: { rules: [{ test: /\.wasm$/, type: 'asset/bytes' }] } },
   },
   splitChunks: {
     preset: 'none',
     chunks: 'async',
     cacheGroups: {
-      // A page that is loaded later has its styles from the first load on, so that nothing moves.
+      // The styles of pages that are loaded later are part of the first load, so that nothing moves when such a page appears.
       styles: {
         name: 'index',
         type: 'css/mini-extract',

@@ -12,7 +12,10 @@ import { signOut } from '../lib/signOut.ts';
 import { isTest, societyName } from '../lib/society.ts';
 import styles from './Header.module.css';
 
-/** The same on every page: the society, the search for people, the pages, and the menu of who is signed in. */
+/**
+ * The header, the same on every page: the society, the search for people, the links to the pages, and the menu of the signed-in
+ * member of staff.
+ */
 export function Header() {
   const who = me.use();
   const { state } = useNavigation();
@@ -32,7 +35,7 @@ export function Header() {
           <NavLink to="/invitations">Invitations</NavLink>
           <NavLink to="/numbers">Numbers</NavLink>
         </nav>
-        {/* Not one element for both: it would move when the name comes. */}
+        {/* Two elements with different keys. One element for both would move when the name has loaded. */}
         {who ? (
           <div key="menu" className={styles.menu}>
             <Menu who={who} />
@@ -48,10 +51,16 @@ export function Header() {
   );
 }
 
-/** What was typed while the page was first loaded, and whether the field had the focus: the header is made anew then. */
+/**
+ * The text typed into the search field during the first load, and whether the field had the focus. Needed because the header is
+ * mounted again when the first page has loaded.
+ */
 let typedBefore: { text: string; hadFocus: boolean } | null = null;
 
-/** On People it has the text that was searched for. `isFirst`: it goes when the page is there. */
+/**
+ * The search field. On People it contains the text that was searched for. `isFirst`: the header is that of the first load, and
+ * will be replaced.
+ */
 function Search({ isFirst }: { isFirst: boolean }) {
   const { pathname } = useLocation();
   const [query] = useSearchParams();
@@ -161,7 +170,8 @@ function Menu({ who }: { who: Me }) {
             <Button
               variant="quiet"
               onClick={() => {
-                // The dialog gives the focus back to what had it, and this button is about to be hidden.
+                // When the dialog closes, the focus returns to the element that had it. It must not be this button, which is
+                // about to be hidden.
                 button.current?.focus();
                 setOpen(false);
                 setShowsKeys(true);

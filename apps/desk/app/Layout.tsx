@@ -7,7 +7,7 @@ import { Header } from './Header.tsx';
 import styles from './Layout.module.css';
 import { skeletonAt } from './skeletons.tsx';
 
-/** The header and the page below it; the sign-in page if nobody is signed in. `isFirst`: nothing has been loaded yet. */
+/** The header and the page below it, or the sign-in page if nobody is signed in. `isFirst`: nothing has been loaded yet. */
 export function Layout({ isFirst = false }: { isFirst?: boolean }) {
   const who = me.use();
   if (isFirst)
@@ -40,7 +40,7 @@ function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** The page or, while the one of another address is loaded, its skeleton. */
+/** The page or, while a page with another path is loading, its skeleton. */
 function Page({ isFirst = false }: { isFirst?: boolean }) {
   const { pathname } = useLocation();
   const { location: next, state } = useNavigation();

@@ -18,7 +18,7 @@ import { loadToday } from '../screens/today/loadToday.ts';
 import { Today } from '../screens/today/Today.tsx';
 import { Layout } from './Layout.tsx';
 
-// The first load has Today and people. Other pages are loaded when they are opened.
+// The first load includes only Today and the pages about people. Other pages are loaded when they are first opened.
 const invitations = async () =>
   (await import(/* webpackChunkName: "invitations" */ '../screens/invitations/routes.ts')).routes;
 const numbers = async () =>
@@ -36,13 +36,14 @@ const routes: RouteObject[] = [
   {
     Component: Layout,
     loader: learnMe,
-    // Who is signed in changes only by signing in and out, which say so themselves.
+    // Need not load again, because only signing in and out changes who is signed in, and both update `me` themselves.
     shouldRevalidate: () => false,
     ErrorBoundary: PageFailed,
     HydrateFallback: () => <Layout isFirst />,
     children: [
       {
-        // This route has no path. It places the error boundary inside of the layout, so that the header stays when a page fails.
+        // This route has no path. It places the error boundary inside the layout, so that the header stays visible when a page
+        // fails.
         ErrorBoundary: PageFailed,
         children: [
           { path: '/', loader: loadToday, Component: Today },
@@ -65,7 +66,7 @@ const routes: RouteObject[] = [
               {
                 path: 'correct',
                 loader: loadCorrectable,
-                // It comes with all countries.
+                // Loaded separately, because it includes the list of all countries.
                 lazy: () => import('../screens/person/correct/Correct.tsx'),
               },
             ],

@@ -12,7 +12,10 @@ import { TranscriptsSkeleton } from '../screens/transcripts/TranscriptsSkeleton.
 const isTranscripts = (path: string) => /^\/transcripts(\/[a-z]|$)/.test(path);
 const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 
-/** Returns what is shown while the page of a path is loaded, coming `from` another; null if the other stays meanwhile. */
+/**
+ * Returns the skeleton to show while the page of a path is loading after the page of the path `from`; null if the previous page
+ * stays visible meanwhile.
+ */
 export function skeletonAt(path: string, from: string | null): ReactElement | null {
   if (path === '/') return <TodaySkeleton />;
   if (path === '/people') return <PeopleSkeleton />;
@@ -23,7 +26,7 @@ export function skeletonAt(path: string, from: string | null): ReactElement | nu
   if (/^\/transcripts\/\d/.test(path)) return <TranscriptSkeleton />;
   if (isTranscripts(path)) return from !== null && isTranscripts(from) ? null : <TranscriptsSkeleton />;
   const person = personIn(path);
-  // The tabs of a person need nothing that is not there.
+  // The tabs of one person load nothing, so no skeleton is needed between them.
   if (person === undefined || (from !== null && personIn(from) === person)) return null;
   return <PersonSkeleton />;
 }

@@ -13,14 +13,15 @@ import { showToast } from '../lib/toaster.ts';
 import styles from './Dialog.module.css';
 import { Dialog, DialogButtons } from './Dialog.tsx';
 
-/** How long typing may pause (ms) before what is typed is tried. */
+/** After this time (ms) without a change of the choices, the action is tried with them. */
 const PAUSE_MS = 300;
 const WRONG = 'Something went wrong.';
 const NO_ANSWER = 'The answer did not arrive. Below is what would be done now.';
 
 /**
- * Shows what an action would do, and does it at the press of its button, whose words the server says. Choices may be made in
- * `children`: when `asked` changes, the action is tried anew. Afterwards the page loads anew, with a toast that says `done`.
+ * A dialog that shows what an action would do, and does it when its button is pressed. The server provides the button's text.
+ * `children` may contain choices: when `asked` changes, the trial is repeated. Afterwards the page's data are loaded again, and a
+ * toast shows `done`.
  */
 export function ActionDialog<Name extends DeskActionName>({
   asked,
@@ -33,25 +34,25 @@ export function ActionDialog<Name extends DeskActionName>({
   onClose,
   staysOpen = false,
 }: {
-  /** Null: something is to be chosen first. */
+  /** The action; null if something has to be chosen first. */
   asked: Asked<Name> | null;
-  /** The question. */
+  /** The title, which is a question. */
   title: string;
   done: string;
-  /** Whether money moves. `Cancel` has the focus then. */
+  /** Whether the action moves money. The focus is then on `Cancel`. */
   isMoney?: boolean;
   children?: ReactNode;
-  /** More of the toast than its title and what became of the action. */
+  /** Further properties of the toast, in addition to its title and the action's result. */
   toast?: Pick<ToastMessage, 'action' | 'shownMs'>;
   onDone?: (data: DeskDone<Name>) => void;
-  /** Whether something else takes the dialog's place once it is done, in `onDone`. */
+  /** Whether `onDone` replaces the dialog by something else, so that this component neither closes it nor shows a toast. */
   staysOpen?: boolean;
   onClose: () => void;
 }) {
   const { revalidate } = useRevalidator();
   const { shown, fault, setShown, tryAgain } = useTrial(asked);
   const [isBusy, setBusy] = useState(false);
-  // What the last press has met.
+  // Why the last press of the button failed.
   const [met, setMet] = useState<string | null>(null);
   const verb = useRef<HTMLSpanElement>(null);
   const isShown = shown !== null;
@@ -61,7 +62,7 @@ export function ActionDialog<Name extends DeskActionName>({
   }, [isShown, isMoney]);
 
   const press = async ({ detail }: MouseEvent) => {
-    // The second press of a double click on the button that opened the dialog.
+    // A double click on the button that opened the dialog also presses this button. Its second press is ignored.
     if (detail > 1 || !shown || !asked) return;
     setBusy(true);
     setMet(null);
@@ -125,7 +126,7 @@ export function ActionDialog<Name extends DeskActionName>({
   );
 }
 
-/** Tries an action, and again when it changes. */
+/** Tries an action, and tries it again whenever `asked` changes. */
 function useTrial<Name extends DeskActionName>(asked: Asked<Name> | null) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [fault, setFault] = useState<unknown>(null);

@@ -8,7 +8,7 @@ import { PartFailed } from './Failed.tsx';
 
 const NOTHING = 'nothing';
 
-/** Says what a refund was for that was made outside Induct. */
+/** A dialog in which staff assign a refund made outside Induct to what it was for. */
 export function AssignRefund({ refund, onClose }: { refund: string; onClose: () => void }) {
   const params = { id: refund };
   const { data, error, tryAgain } = useLoaded(

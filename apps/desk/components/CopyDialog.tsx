@@ -5,7 +5,7 @@ import { inputClass } from '#ui/Field.tsx';
 import { Hint, Stack } from '#ui/Text.tsx';
 import { Dialog, DialogButtons } from './Dialog.tsx';
 
-/** Shows an address that may be copied. */
+/** A dialog that shows a URL with a button to copy it. */
 export function CopyDialog({
   title,
   text,

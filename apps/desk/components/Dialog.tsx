@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import styles from './Dialog.module.css';
 
 /**
- * A native dialog, open as long as it is rendered. Escape closes it. The element with `data-first`
- * has the focus, otherwise the first control. The element that had it before gets it back.
+ * A native dialog, open as long as it is rendered. Escape closes it. When it opens, the element with `data-first` gets the focus,
+ * or else the first control. When it closes, the element that had the focus before gets it back.
  */
 export function Dialog({
   title,
@@ -49,7 +49,7 @@ export function DialogFields({ children }: { children: ReactNode }) {
   return <div className={styles.fields}>{children}</div>;
 }
 
-/** The buttons at the end of a dialog. A key that is still held from opening it presses none of them. */
+/** The buttons at the end of a dialog. A key that is still held down from opening the dialog does not press them. */
 export function DialogButtons({ children }: { children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps keys from the buttons

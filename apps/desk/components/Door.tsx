@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { societyName } from '../lib/society.ts';
 import styles from './Door.module.css';
 
-/** A page for whoever is not signed in: the society's name, and one card. */
+/** The layout of pages for users who are not signed in: the society's name, and one card. */
 export function Door({ children }: { children: ReactNode }) {
   return (
     <div className={styles.door}>

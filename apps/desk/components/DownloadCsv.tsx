@@ -4,7 +4,7 @@ import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { saveFile } from '../lib/saveFile.ts';
 
-/** Takes a list away as a CSV file of this name. `load` asks for it with the filters that are set. */
+/** A button that downloads a list as a CSV file with this name. `load` requests the list with the present filters. */
 export function DownloadCsv({ file, load }: { file: string; load: () => Promise<ArrayBuffer> }) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

@@ -7,7 +7,7 @@ import { Gone } from './Gone.tsx';
 
 const NOT_LOADED = 'This could not be loaded.';
 
-/** In place of a page that could not be loaded. */
+/** Shown in place of a page that could not be loaded. */
 export function PageFailed() {
   const error = useRouteError();
   const { state, revalidate } = useRevalidator();
@@ -27,13 +27,13 @@ export function PageFailed() {
   );
 }
 
-/** A fault of the page itself is mended by loading it anew, and by nothing else. */
+/** After an error in the page's own code, only a reload of the document helps. After a failed call, its data are loaded again. */
 function tryAgain(error: unknown, revalidate: () => Promise<void>): void {
   if (error instanceof ApiError || error instanceof Unsent) void revalidate();
   else window.location.reload();
 }
 
-/** In place of a part of a page that could not be loaded. */
+/** Shown in place of a part of a page that could not be loaded. */
 export function PartFailed({
   error,
   isTrying,

@@ -15,7 +15,7 @@ const words = {
   },
 };
 
-/** In place of a page or a person that does not exist, with a way back. */
+/** Shown in place of a page or a person that does not exist, with a link back. */
 export function Gone({ what }: { what: keyof typeof words }) {
   const { title, text, back } = words[what];
   return (

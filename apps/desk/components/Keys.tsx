@@ -15,7 +15,10 @@ const keys = [
   ['?', 'These keys'],
 ];
 
-/** Lists the keys, and switches off those that a voice could press by mistake. */
+/**
+ * A dialog that lists the keyboard shortcuts. It can switch off single-key shortcuts, which speech input could trigger by
+ * mistake.
+ */
 export function Keys({ onClose }: { onClose: () => void }) {
   const isOn = keysAreOn();
   return (

@@ -5,7 +5,10 @@ import { buttonClass } from '#ui/Button.tsx';
 import { useMe } from '../lib/me.ts';
 import styles from './Offers.module.css';
 
-/** What mends something: links to it, for roles that may, and a sentence where no page of the desk does it. `of`: the id of its text. */
+/**
+ * What solves a problem: links for the roles that may use them, or a sentence if no page of the desk solves it. `of`: the id of
+ * the element with the problem's text.
+ */
 export function Offers({ offers, advice, of }: Offered & { of: string }) {
   const { role } = useMe();
   const mine = offers.filter((offer) => hasRightsOf(role, offer.role));

@@ -5,7 +5,10 @@ import { Button } from '#ui/Button.tsx';
 import { passkeySentence } from '../lib/passkeys.ts';
 import { providerName } from '../lib/society.ts';
 
-/** Goes on at the society's identity provider, if it has one. `token`: of the sign-in link that the person came by. */
+/**
+ * A button that continues at the society's identity provider, if it has one. `token`: the token of the sign-in link that the
+ * person opened.
+ */
 export function ProviderButton({ token }: { token?: string }) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

@@ -1,6 +1,6 @@
 import { ActionDialog } from './ActionDialog.tsx';
 
-/** Gives back all that is left of a payment, such as one that bought nothing. */
+/** A dialog that refunds all that is left of a payment, for example of one that bought nothing. */
 export function RefundPayment({ payment, onClose }: { payment: string; onClose: () => void }) {
   return (
     <ActionDialog

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import styles from './Section.module.css';
 
-/** A part of a page under a heading of its own, which an address may name by its `id`. */
+/** A part of a page with its own heading. A URL may link to it by its `id`. */
 export function Section({ title, id: given, children }: { title: string; id?: string; children: ReactNode }) {
   const own = useId();
   const id = given ?? own;

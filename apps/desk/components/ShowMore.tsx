@@ -2,7 +2,7 @@ import { Alert } from '#ui/Alert.tsx';
 import { Button } from '#ui/Button.tsx';
 import { Stack } from '#ui/Text.tsx';
 
-/** The button below a list that goes on ({@link useMore}). `onPress` loads what follows. */
+/** The button below a list that has further rows ({@link useMore}). `onPress` loads them. */
 export function ShowMore({
   list: { isEnd, isBusy, fault },
   onPress,

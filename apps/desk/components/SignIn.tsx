@@ -16,7 +16,7 @@ import { ProviderButton } from './ProviderButton.tsx';
 const NO_PASSKEY =
   'No passkey on this device? Ask an owner, or whoever runs the server, for a sign-in link. It works once, within 24 hours.';
 
-/** Signs in by a passkey; `onSignedIn` runs then. */
+/** Signs in by a passkey, and then runs `onSignedIn`. */
 function usePasskey(onSignedIn: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -34,14 +34,14 @@ function usePasskey(onSignedIn: () => Promise<unknown>) {
   return { isBusy, fault, signIn };
 }
 
-/** What is at every address while nobody is signed in. */
+/** The page that every URL shows while nobody is signed in. */
 export function SignInPage() {
   const { revalidate } = useRevalidator();
-  // Why the identity provider's answer did not sign in.
+  // The reason for which an account of the identity provider could not sign in.
   const [query] = useSearchParams();
   const why = query.get('refused') ?? '';
   const refused = Object.hasOwn(accountRefusals, why) ? accountRefusals[why as AccountRefusal] : null;
-  // The page is loaded before it is shown, since it could not be loaded while nobody was signed in.
+  // Loads the page's data first, since they could not be loaded while nobody was signed in. {@link learnMe} then shows the page.
   const { isBusy, fault, signIn } = usePasskey(async () => {
     await revalidate();
     await learnMe();
@@ -62,7 +62,7 @@ export function SignInPage() {
   );
 }
 
-/** Asks to sign in again when the session has ended in the middle of work, which then goes on. */
+/** A dialog that asks to sign in again when the session has expired during work. The failed call is then repeated. */
 export function SignInAgain() {
   const answer = signInAgain.use();
   return answer && <Question answer={answer} />;
@@ -70,7 +70,7 @@ export function SignInAgain() {
 
 function Question({ answer }: { answer: (isSignedIn: boolean) => void }) {
   const { isBusy, fault, signIn } = usePasskey(async () => answer(await isSignedIn()));
-  // Whoever signs in by a link does so in another tab.
+  // A sign-in link or the identity provider signs in in another tab. This is noticed when this tab becomes visible again.
   useEffect(() => {
     const look = async () => {
       if (document.visibilityState !== 'visible') return;

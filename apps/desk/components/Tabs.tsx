@@ -1,7 +1,7 @@
 import { NavLink } from 'react-router';
 import styles from './Tabs.module.css';
 
-/** The tabs of a page. Each has an address. */
+/** The tabs of a page. Each tab has a URL. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: string; name: string }[] }) {
   return (
     <nav className={styles.tabs} aria-label={label}>
@@ -14,5 +14,5 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: stri
   );
 }
 
-/** What tabs that are not known yet will take. */
+/** The class of a placeholder with the height of tabs, while the tabs are not known yet. */
 export const tabsPlace = styles.tabs;

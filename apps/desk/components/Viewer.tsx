@@ -14,7 +14,7 @@ import styles from './Viewer.module.css';
 export interface ViewedDocument {
   id: string;
   name: string;
-  /** Null: browsers cannot show it. */
+  /** Null if browsers cannot show it. */
   shownAs: 'pdf' | 'picture' | null;
   isRemoved: boolean;
 }
@@ -23,14 +23,14 @@ const NOT_SHOWN = 'This document cannot be shown.';
 const NOT_WHOLE = 'Some pictures of this page cannot be shown. Download the document to see them.';
 const REMOVED = 'The file of this document was removed. What was decided on it stays.';
 
-/** One document, shown in a frame that has no origin and no network. Needs the document's id as its key. */
+/** Shows one document in a frame that has no origin and no network access. Must get the document's id as its React key. */
 export function Viewer({ document }: { document: ViewedDocument }) {
   if (document.isRemoved) return <p>{REMOVED}</p>;
   if (document.shownAs === null) return <NotShown document={document} />;
   return <Loaded document={document} as={document.shownAs} />;
 }
 
-/** What there is instead of a document that cannot be shown. */
+/** Shown in place of a document that cannot be shown. */
 function NotShown({ document, why }: { document: ViewedDocument; why?: string }) {
   return (
     <Stack>
@@ -47,7 +47,7 @@ export function Download({
   describedBy,
 }: {
   document: Pick<ViewedDocument, 'id' | 'name'>;
-  /** The id of the element that names the document, where there are several. */
+  /** The id of the element that names the document, if there are several documents. */
   describedBy?: string;
 }) {
   const [isBusy, setBusy] = useState(false);
@@ -89,7 +89,7 @@ function Loaded({ document, as }: { document: ViewedDocument; as: 'pdf' | 'pictu
   return <Framed document={document} as={as} bytes={data ?? null} onFailed={() => setFailed(true)} />;
 }
 
-/** What the page knows of what the frame shows. */
+/** What the frame has reported about the document and the page that it shows. */
 interface Seen {
   pages: number;
   height: number;
@@ -196,7 +196,7 @@ function Framed({
         <iframe
           ref={frame}
           src="/viewer"
-          // No `allow-same-origin`: what runs in there has no origin, so nothing of the desk.
+          // No `allow-same-origin`: what runs in the frame has no origin, so it cannot reach the desk's data.
           sandbox="allow-scripts"
           title={document.name}
           tabIndex={-1}
@@ -208,12 +208,15 @@ function Framed({
   );
 }
 
-/** The frame has no origin that could be named. Only the viewer can be in it: the page's policy lets it go nowhere else. */
+/**
+ * The target origin is `*`, because the frame has no origin. Only the viewer can be in it, since the page's Content Security
+ * Policy allows the frame to load nothing else.
+ */
 function tell(frame: HTMLIFrameElement | null, message: ToFrame): void {
   frame?.contentWindow?.postMessage(message, '*');
 }
 
-/** Returns what the frame says, if it is a number, within limits. */
+/** Returns a number that the frame reported, limited to this range. If it is not a number, returns `least`. */
 function between(least: number, said: unknown, most: number): number {
   return Math.min(most, Math.max(least, Math.round(Number(said)) || least));
 }

@@ -2,13 +2,13 @@ import type { callDesk } from '#client/deskClient.ts';
 import type { DeskActionName, DeskBody, DeskDone, DeskParams, Shown } from '#contract/deskSchemas.ts';
 import { call } from './call.ts';
 
-/** An action with all that it needs, but for whether it is tried or done. */
+/** An action with its params and body, without the fields that decide whether it is tried or done. */
 export type Asked<Name extends DeskActionName> = {
   name: Name;
   body: Omit<DeskBody<Name>, 'trial' | 'seen'>;
 } & (DeskParams<Name> extends Record<string, never> ? { params?: undefined } : { params: DeskParams<Name> });
 
-/** Asks what an action would do. */
+/** Returns what an action would do. */
 export async function tryAction<Name extends DeskActionName>(
   asked: Asked<Name>,
   signal: AbortSignal,
@@ -16,7 +16,7 @@ export async function tryAction<Name extends DeskActionName>(
   return (await send(asked, { trial: true }, signal)) as Shown;
 }
 
-/** Does an action as it was shown. Throws `Changed` if that does not hold any more. */
+/** Does an action as it was shown. Throws `Changed` if its effect has changed. */
 export async function doAction<Name extends DeskActionName>(
   asked: Asked<Name>,
   { seen }: Shown,

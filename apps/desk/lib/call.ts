@@ -4,7 +4,7 @@ import type { DeskData } from '#contract/deskSchemas.ts';
 import { isSignedOut, lastMe } from './me.ts';
 import { signInAgain } from './signInAgain.ts';
 
-/** Makes a call as {@link orSignInAgain} does. Throws `ApiError` for a failure, `Unsent` without an answer. */
+/** Makes a call with {@link orSignInAgain}. Throws `ApiError` for a failure, `Unsent` without an answer. */
 export function call<Name extends DeskCallName>(
   name: Name,
   ...options: DeskArguments<Name>
@@ -12,7 +12,7 @@ export function call<Name extends DeskCallName>(
   return orSignInAgain(() => callDesk(name, ...options));
 }
 
-/** Takes a file. Throws as {@link call} does. */
+/** Downloads a file. Throws the same errors as {@link call}. */
 export function takeFile<Name extends DeskFileName>(
   name: Name,
   ...options: DeskArguments<Name>
@@ -21,8 +21,8 @@ export function takeFile<Name extends DeskFileName>(
 }
 
 /**
- * Makes a call. If the session has ended meanwhile, asks to sign in again and then makes it once more, so that nobody loses their
- * place.
+ * Makes a call. If the session has expired, asks the user to sign in again and then makes the call once more, so that they can
+ * continue on the same page.
  */
 export async function orSignInAgain<T>(make: () => Promise<T>): Promise<T> {
   try {

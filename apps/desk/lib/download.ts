@@ -1,4 +1,4 @@
-/** Lets the browser save a text as a file. */
+/** Makes the browser save a text as a file. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

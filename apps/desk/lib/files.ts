@@ -9,7 +9,7 @@ import { orSignInAgain } from './call.ts';
 
 type Query = Record<string, string>;
 
-/** Sends a file as it is. Throws `ApiError` for a failure, `Unsent` without an answer. */
+/** Sends a file as the request's body. Throws `ApiError` for a failure, `Unsent` without an answer. */
 export function sendFile(
   name: 'addTranscript',
   params: { id: string },

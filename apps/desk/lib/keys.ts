@@ -13,7 +13,7 @@ function readStored(): boolean {
 
 const isOn = sharedValue(readStored());
 
-/** Whether single keys do something. Whoever speaks to their computer switches them off (WCAG 2.2, 2.1.4). */
+/** Whether single-key shortcuts are on. People who use speech input can switch them off (WCAG 2.2, 2.1.4). */
 export const keysAreOn = isOn.use;
 
 export function switchKeys(on: boolean): void {
@@ -21,13 +21,14 @@ export function switchKeys(on: boolean): void {
   try {
     localStorage.setItem(STORED, on ? 'on' : 'off');
   } catch {
-    // A browser that stores nothing keeps the choice until the page is loaded again.
+    // In a browser that stores nothing, the choice lasts until the page is loaded again.
   }
 }
 
 /**
- * Runs `press` at a key, unless it is null, somebody types, a dialog is open, or keys are switched off. It listens as soon as the page shows
- * that it does, so that a key pressed at once is not lost.
+ * Runs `press` when the key is pressed. Does nothing if `press` is null, in a text field, while a dialog is open, or if shortcuts
+ * are switched off. The listener is added before the page is painted (in a layout effect), so that a key pressed immediately
+ * after that is not lost.
  */
 export function useKey(key: string, press: (() => void) | null): void {
   const on = keysAreOn();

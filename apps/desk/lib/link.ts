@@ -1,4 +1,7 @@
-/** Takes the token of a sign-in link out of the address, where others could read it, and off the history. Null: there is none. */
+/**
+ * Returns the token of a sign-in link, or null if there is none. Removes the token from the page's URL, where others could read
+ * it, and from the history.
+ */
 function takeToken(): string | null {
   const { pathname, hash } = window.location;
   if (pathname !== '/enter' || hash.length < 2) return null;
@@ -6,7 +9,7 @@ function takeToken(): string | null {
   return hash.slice(1);
 }
 
-// Another link that is opened in this tab changes nothing but what is after the `#`, which loads nothing by itself.
+// Opening another sign-in link in this tab changes only the part after the `#`, which does not reload the page by itself.
 window.addEventListener('hashchange', () => {
   if (window.location.pathname === '/enter' && window.location.hash.length > 1) window.location.reload();
 });

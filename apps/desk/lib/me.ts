@@ -5,7 +5,7 @@ import { sharedValue } from '#ui/sharedValue.ts';
 
 export type Me = DeskData<'getMe'>;
 
-/** Who is signed in; null if nobody is, or that is not known yet. */
+/** The member of staff who is signed in; null if nobody is, or if this is not known yet. */
 export const me = sharedValue<Me | null>(null);
 let latest: Promise<Me | null> = Promise.resolve(null);
 
@@ -21,10 +21,10 @@ export function learnMe(): Promise<Me | null> {
   });
 }
 
-/** Returns what {@link learnMe} has learnt last. */
+/** Returns the result of the last {@link learnMe}; null if it failed. */
 export const lastMe = () => latest.catch(() => null);
 
-/** Whether somebody is signed in by now. The page stays as it is if nobody is, or the server does not answer. */
+/** Asks the server whether somebody is signed in now. If nobody is, or the server does not answer, {@link me} stays unchanged. */
 export async function isSignedIn(): Promise<boolean> {
   try {
     me.set(await callDesk('getMe'));
@@ -39,7 +39,7 @@ export function isSignedOut(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** For components of pages, which are shown only to who is signed in. */
+/** Returns who is signed in, for components of pages. Pages are only shown to users who are signed in. */
 export function useMe(): Me {
   const learnt = me.use();
   if (!learnt) throw new Error('Nobody is signed in.');

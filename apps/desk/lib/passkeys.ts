@@ -3,10 +3,10 @@ import { ApiError, Unsent } from '#client/failures.ts';
 
 type Options = Record<string, unknown>;
 
-/** Loaded when the first passkey is asked for. */
+/** The library is loaded when a passkey is first used. */
 const load = () => import(/* webpackChunkName: "passkeys" */ '@simplewebauthn/browser');
 
-/** Signs in by a passkey of this browser. Throws if the person cancels, or the server refuses it. */
+/** Signs in by a passkey of this browser. Throws if the user cancels, or if the server refuses the passkey. */
 export async function signInByPasskey(): Promise<void> {
   const { startAuthentication } = await load();
   const { options } = await callDesk('getPasskeyOptions', { body: { isNew: false } });
@@ -14,7 +14,10 @@ export async function signInByPasskey(): Promise<void> {
   await callDesk('signInByPasskey', { body: { credential: { ...credential } } });
 }
 
-/** Makes a passkey by options of the server, and has it stored. `token`: of the link that the person came by. */
+/**
+ * Creates a passkey with the server's options, and stores it at the server. `token`: the token of the sign-in link that the
+ * person opened.
+ */
 export async function addPasskey(options: Options, token?: string): Promise<void> {
   const { startRegistration } = await load();
   const credential = await startRegistration({ optionsJSON: options as never });
@@ -23,13 +26,13 @@ export async function addPasskey(options: Options, token?: string): Promise<void
   });
 }
 
-/** Makes another passkey for who is signed in. */
+/** Creates another passkey for the member of staff who is signed in. */
 export async function addAnotherPasskey(): Promise<void> {
   const { options } = await callDesk('getPasskeyOptions', { body: { isNew: true } });
   await addPasskey(options);
 }
 
-/** Returns the sentence for a failure: the server's, or what became of the browser's own dialog. */
+/** Returns the sentence for a failure: the server's message, or the outcome of the browser's own dialog. */
 export function passkeySentence(error: unknown): string {
   if (error instanceof ApiError || error instanceof Unsent)
     return error.userMessage ?? 'The desk did not answer. Please try again.';

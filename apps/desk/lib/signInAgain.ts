@@ -3,7 +3,7 @@ import { sharedValue } from '#ui/sharedValue.ts';
 const answer = sharedValue<((isSignedIn: boolean) => void) | null>(null);
 let asked: Promise<boolean> | null = null;
 
-/** The one question for all calls that fail because the session has ended. */
+/** The question whether to sign in again. All calls that fail because the session has expired share it. */
 export const signInAgain = {
   /** Shows the dialog, if it is not shown yet. Resolves with whether the person signed in. */
   ask(): Promise<boolean> {
@@ -16,6 +16,6 @@ export const signInAgain = {
     });
     return asked;
   },
-  /** Returns what answers the question; null if nobody asks. */
+  /** A hook that returns the function which answers the question; null if it is not being asked. */
   use: answer.use,
 };

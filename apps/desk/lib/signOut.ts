@@ -3,8 +3,8 @@ import { messageOf } from '#client/failures.ts';
 import { isSignedOut } from './me.ts';
 
 /**
- * Ends the session, or with `everywhere` all sessions of the member of staff, and loads the page anew, so that nothing of it is left
- * in the browser. Returns a sentence if that failed.
+ * Ends the session or, with `everywhere`, all sessions of the member of staff. Then reloads the page, so that no data are left in
+ * the browser. Returns a sentence if this failed.
  */
 export async function signOut(body: { everywhere: boolean }): Promise<string | null> {
   try {

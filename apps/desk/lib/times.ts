@@ -12,7 +12,7 @@ export function dayWords(time: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'medium' }).format(new Date(time));
 }
 
-/** Returns a text of an address if it is a day; null otherwise. */
+/** Returns the text of a URL parameter if it is a day; null otherwise. */
 export function dayIn(text: string | null): string | null {
   return text !== null && isDay(text) ? text : null;
 }

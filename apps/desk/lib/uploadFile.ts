@@ -11,8 +11,8 @@ import { signInAgain } from './signInAgain.ts';
 type Upload = 'uploadInvitations' | 'uploadContacts';
 
 /**
- * Sends a file, and returns the call's `data`. `onProgress` gets the part that is sent, from 0 to 1. Throws `ApiError` for a failure,
- * `Unsent` without an answer. Uses XMLHttpRequest, since fetch reports no progress.
+ * Sends a file, and returns the call's `data`. `onProgress` gets the sent part of the file, from 0 to 1. Throws `ApiError` for a
+ * failure, `Unsent` without an answer. Uses XMLHttpRequest, since fetch reports no upload progress.
  */
 export async function uploadFile<Name extends Upload>(
   name: Name,
@@ -52,7 +52,7 @@ function send<Name extends Upload>(
   });
 }
 
-/** Returns what of a query is given. */
+/** Returns the parameters of a query that are neither missing nor empty. */
 function given(query: object): Record<string, string> {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ''));
 }

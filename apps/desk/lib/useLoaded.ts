@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 type Loaded<T> = { data?: T; error?: unknown };
 
 /**
- * Loads what a part of a page shows once it is opened. `load` must stay the same as long as it loads the same. Neither `data` nor
- * `error`: it is being loaded.
+ * Loads the data of a part of a page when this part is opened. `load` must be the same function as long as it loads the same
+ * data. While loading, there is neither `data` nor `error`.
  */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>) {
   const [tries, setTries] = useState(0);

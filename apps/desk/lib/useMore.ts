@@ -2,15 +2,15 @@ import { useState } from 'react';
 import { flushSync } from 'react-dom';
 import { messageOf } from '#client/failures.ts';
 
-/** The rows of a list as far as they are loaded. `next` is what asks for those that follow; null if there are none. */
+/** A part of a list. `next` requests the rows that follow; null if there are none. */
 export interface Page<Row> {
   rows: Row[];
   next: string | null;
 }
 
 /**
- * Lets a list go on below its first page, which its loader has loaded. When the first page is loaded anew, what was added to an earlier
- * one is forgotten.
+ * Loads further rows of a list, after the first page, which the route's loader has loaded. When the first page is loaded again,
+ * the added rows are dropped.
  */
 export function useMore<Row>(first: Page<Row>, load: (next: string) => Promise<Page<Row>>) {
   const [added, setAdded] = useState({ to: first, rows: [] as Row[], next: first.next });
@@ -22,7 +22,7 @@ export function useMore<Row>(first: Page<Row>, load: (next: string) => Promise<P
     isEnd: more.next === null,
     isBusy,
     fault,
-    /** Adds the next page. `onAdded` runs once its rows are shown. */
+    /** Adds the next page. `onAdded` runs once its rows are rendered. */
     async showMore(onAdded?: () => void) {
       setBusy(true);
       setFault(null);

@@ -1,6 +1,6 @@
 import type { DeskData } from '#contract/deskSchemas.ts';
 
-/** What the desk calls the values of its calls. */
+/** The desk's words for the values of its calls. */
 
 type Today = DeskData<'getToday'>;
 type Person = DeskData<'getPerson'>;
@@ -18,7 +18,7 @@ export const queueWords: Record<Today['queues'][number]['name'], string> = {
   differences: 'Money that differs',
 };
 
-/** The pages of the queues that have one. */
+/** The URLs of the queues that have a page. */
 export const queueAddresses: Partial<Record<Today['queues'][number]['name'], string>> = {
   transcripts: '/transcripts',
   proof: '/transcripts/overdue',
@@ -78,7 +78,7 @@ export const documentWords: Record<Person['documents'][number]['kind'], string> 
   resume: 'Resume',
 };
 
-/** How a decision on a transcript is coloured. */
+/** The colour of each decision on a transcript. */
 export const verdictTones = {
   accepted: 'good',
   rejected: 'bad',
@@ -86,7 +86,7 @@ export const verdictTones = {
   'taken back': 'plain',
 } as const satisfies Record<DeskData<'getTranscript'>['decisions'][number]['verdict'], string>;
 
-/** Returns a number of bytes as people say it: "2.4 MB". */
+/** Returns a size in bytes in words: "2.4 MB". */
 export function sizeWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

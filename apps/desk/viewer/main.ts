@@ -5,8 +5,8 @@ import { openPdf } from './pdf.ts';
 import { openPicture } from './picture.ts';
 
 /**
- * Shows one document, whose bytes the page around this frame gives. This frame has no origin and no network (apps/server/desk/pages.ts),
- * so that whatever a document does stays here.
+ * Shows one document, whose bytes come from the page around this frame. The frame has no origin and no network access
+ * (apps/server/desk/pages.ts), so that a hostile document cannot reach anything outside it.
  */
 const tell = (message: FromFrame) => window.parent.postMessage(message, '*');
 
@@ -23,7 +23,7 @@ async function obey(message: ToFrame): Promise<void> {
       const { height, isWhole } = await opened.show(message.look);
       if (own === latest) tell({ kind: 'shown', height, isWhole });
     } catch (error) {
-      // One that a newer one has ended fails, too.
+      // Showing a page also fails when a newer request has stopped it. Such a failure is ignored.
       if (own === latest) throw error;
     }
   }

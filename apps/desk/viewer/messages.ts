@@ -1,12 +1,12 @@
-/** What the page and the frame of a document tell each other. What the frame says may be forged by the document. */
+/** The messages between the page and the frame that shows a document. The document may forge the frame's messages. */
 
-/** How one page is to be shown. */
+/** How a page of the document is to be shown. */
 export interface Look {
-  /** Counted from 1. */
+  /** The page's number, counted from 1. */
   page: number;
   /** The width (CSS px). */
   width: number;
-  /** Clockwise, in degrees. */
+  /** The clockwise rotation in degrees. */
   rotation: 0 | 90 | 180 | 270;
 }
 

@@ -10,6 +10,6 @@ export interface Shown {
 /** An opened document. */
 export interface Opened {
   pages: number;
-  /** Shows a page in place of the last one. Rejects if that is not possible, or another is shown meanwhile. */
+  /** Shows a page in place of the last one. Rejects if that is impossible, or if another page is requested meanwhile. */
   show(look: Look): Promise<Shown>;
 }

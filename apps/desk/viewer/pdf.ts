@@ -7,14 +7,14 @@ import type { Opened, Shown } from './opened.ts';
 const MOST_PIXELS = 16_000_000;
 
 /**
- * Opens a PDF. Only its pages are painted: no script, form, link or attachment of it is looked at. pdf.js runs here and not in a worker,
- * which a document without an origin cannot have.
+ * Opens a PDF. Its pages are only painted: its scripts, forms, links and attachments are ignored. pdf.js runs in this thread,
+ * because a document without an origin cannot have a worker.
  */
 export async function openPdf(bytes: ArrayBuffer): Promise<Opened> {
   const document = await getDocument({
     data: new Uint8Array(bytes),
     enableXfa: false,
-    // Nothing can be fetched here, but the decoders of pictures can be loaded as scripts.
+    // Nothing can be fetched in this frame, but the decoders of pictures can be loaded as scripts.
     useWorkerFetch: false,
     BinaryDataFactory: Decoders,
     verbosity: 0,
@@ -35,7 +35,10 @@ export async function openPdf(bytes: ArrayBuffer): Promise<Opened> {
   };
 }
 
-/** What pdf.js decodes some pictures by: those in JPEG 2000, and (with `jbig2.wasm`) those in JBIG2 or coded as a fax. */
+/**
+ * The decoders that pdf.js uses for some pictures: those in JPEG 2000, and (with `jbig2.wasm`) those in JBIG2 or in a fax
+ * encoding.
+ */
 const decoders: Record<string, () => Promise<{ default: Uint8Array }>> = {
   'jbig2.wasm': () => import('pdfjs-dist/wasm/jbig2.wasm'),
   'openjpeg.wasm': () => import('pdfjs-dist/wasm/openjpeg.wasm'),
@@ -67,7 +70,7 @@ function prepared(page: PDFPageProxy, { width, rotation }: Look) {
   return { canvas, viewport, height };
 }
 
-/** pdf.js leaves a picture out that it cannot decode, and says nothing. */
+/** Needed because pdf.js silently leaves out a picture that it cannot decode. */
 async function hasAllPictures(page: PDFPageProxy): Promise<Shown['isWhole']> {
   const { fnArray, argsArray } = await page.getOperatorList();
   const pictures = new Set<number>([OPS.paintImageXObject, OPS.paintImageMaskXObject]);

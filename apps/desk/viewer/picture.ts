@@ -1,6 +1,6 @@
 import type { Opened } from './opened.ts';
 
-/** Opens a picture. An `<img>` runs nothing of it; without a type, no browser takes it for SVG. */
+/** Opens a picture. An `<img>` runs no scripts of the file. Without a media type, no browser treats the file as SVG. */
 export async function openPicture(bytes: ArrayBuffer): Promise<Opened> {
   const image = new Image();
   image.alt = '';

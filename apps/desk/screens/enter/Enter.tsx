@@ -13,13 +13,13 @@ import { providerName, societyName } from '../../lib/society.ts';
 
 type Options = Record<string, unknown>;
 
-/** Signs in by a link, at the press of a button: mail programs open links by themselves. */
+/** The page that signs in by a link. It needs a press of a button, since mail programs open links automatically. */
 export function Enter() {
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const [needsPasskey, setNeedsPasskey] = useState(false);
-  // What makes a passkey, once. After a failure, the link gives another.
+  // The options for creating a passkey, which can be used only once. After a failure, the link is used again to get new ones.
   const [options, setOptions] = useState<Options | null>(null);
   if (linkToken === null) return <NoLink />;
 

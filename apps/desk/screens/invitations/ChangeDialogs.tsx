@@ -12,7 +12,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Withdraws codes. */
+/** A dialog that withdraws codes. */
 export function WithdrawDialog({ which, onClose }: Props) {
   const [typed, setTyped] = useState('');
   return (
@@ -27,10 +27,10 @@ export function WithdrawDialog({ which, onClose }: Props) {
   );
 }
 
-/** A day is proposed that is so far away. */
+/** The proposed last day is this many days from now. */
 const DAYS = 90;
 
-/** Lets codes expire later. */
+/** A dialog that sets a later last day for codes. */
 export function ExtendDialog({ which, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const [until, setUntil] = useState(() =>

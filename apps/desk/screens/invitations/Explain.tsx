@@ -7,7 +7,7 @@ import { ExtendDialog } from './ChangeDialogs.tsx';
 import styles from './Invitations.module.css';
 import type { InvitationData, Verdict } from './loadInvitations.ts';
 
-/** Asks for a code, and says in one sentence whom it leads to or why it fails, with what can be done. */
+/** A form for a code. The answer is a sentence that says whom the code leads to or why it fails, and what can be done. */
 export function Explain({ explained }: Pick<InvitationData, 'explained'>) {
   return (
     <>

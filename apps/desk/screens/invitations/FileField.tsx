@@ -14,7 +14,7 @@ export function fileFault(file: File | null): string | null {
     : null;
 }
 
-/** Asks for a CSV file. */
+/** A field to choose a CSV file. */
 export function FileField({
   label,
   hint,

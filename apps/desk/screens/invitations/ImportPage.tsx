@@ -15,11 +15,14 @@ import { type ImportFile, isUnderWay, stateOf } from './loadImport.ts';
 
 const POLL_MS = 1_000;
 
-/** One file of invitations: what was found in it, and what becomes of it. It goes on, though the page is closed. */
+/**
+ * One file of invitations: the result of checking it, and the progress of its import. The server continues even if the page is
+ * closed.
+ */
 export function ImportPage() {
   const loaded = useLoaderData() as ImportFile;
   const [polled, setPolled] = useState(loaded);
-  // An answer to the last poll may be older than what was loaded since.
+  // When the loader has loaded the file again, the last poll's answer may be older, so it is dropped.
   const [base, setBase] = useState(loaded);
   if (base !== loaded) {
     setBase(loaded);
@@ -110,7 +113,7 @@ function Counts({ file }: { file: ImportFile }) {
   );
 }
 
-/** What can be done with the file now. */
+/** What staff can do with the file now. */
 function Next({ file }: { file: ImportFile }) {
   const { revalidate } = useRevalidator();
   const [isOpen, setOpen] = useState(false);

@@ -19,7 +19,10 @@ import { Sample } from './Sample.tsx';
 
 const NOTHING_TICKED = 'Tick codes first, or all that the filters find.';
 
-/** Invitations with filters, which the address has. Those that are ticked, or all that are found, can be changed. */
+/**
+ * The list of invitations, with filters that are in the URL. Staff can change the ticked invitations, or all that the filters
+ * find.
+ */
 export function InvitationList({ data }: { data: InvitationData }) {
   const { list: first, filter } = data;
   const [searched, setSearched] = useState({ of: first, to: first.searchedTo });

@@ -7,7 +7,7 @@ import { InvitationList } from './InvitationList.tsx';
 import styles from './Invitations.module.css';
 import type { InvitationData } from './loadInvitations.ts';
 
-/** Which codes there are, whom they lead to, and why one fails. */
+/** The page Invitations: the codes, whom they lead to, and why a code fails. */
 export function Invitations() {
   const data = useLoaderData() as InvitationData;
   return (

@@ -10,7 +10,7 @@ export async function loadFiles({ request }: LoaderFunctionArgs): Promise<Import
   return (await call('getImports', { signal: request.signal })).imports;
 }
 
-/** The latest files that staff have uploaded or had made. */
+/** The latest files, both uploaded by staff and generated. */
 export function LatestFiles() {
   const files = useLoaderData() as ImportFile[];
   return (

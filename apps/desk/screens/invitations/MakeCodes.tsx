@@ -20,7 +20,10 @@ const kinds = [
   { value: 'number', label: 'A number, to be filled in' },
 ];
 
-/** Makes codes that cannot be guessed, for the contacts of a file, a school, or to be filled in. */
+/**
+ * The page that generates codes that cannot be guessed: for the contacts in a file, for a school, or a number of codes whose
+ * contacts are filled in later.
+ */
 export function MakeCodes() {
   const programmes = useLoaderData() as InvitationData['list']['programmes'];
   const navigate = useNavigate();
@@ -31,7 +34,8 @@ export function MakeCodes() {
   const [error, setError] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [share, setShare] = useState<number | null>(null);
-  // What is open is asked for once, however often its button is pressed.
+  // The id of one request, made when the dialog opens. However often its button is pressed, the server generates the codes only
+  // once.
   const [once, setOnce] = useState<string | null>(null);
   const { school, count, programme, lastDay, campaign } = values;
   const change = (changed: Partial<typeof values>) => setValues({ ...values, ...changed });

@@ -8,7 +8,7 @@ const SAMPLE = [
   '',
 ].join('\r\n');
 
-/** Offers a file that can be uploaded, to be filled in. */
+/** A link to a sample file, which staff can fill in and upload. */
 export function Sample() {
   return (
     <p>

@@ -11,7 +11,7 @@ import { FileField, fileFault } from './FileField.tsx';
 import styles from './Invitations.module.css';
 import { Sample } from './Sample.tsx';
 
-/** Sends a file of invitations, which is then checked. */
+/** The form that uploads a file of invitations, which the server then checks. */
 export function Upload() {
   const navigate = useNavigate();
   const [file, setFile] = useState<File | null>(null);

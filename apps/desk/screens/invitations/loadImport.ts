@@ -19,7 +19,7 @@ const stateWords: Record<ImportFile['state'], string> = {
   failed: 'The file could not be read',
 };
 
-/** Returns what has become of a file, in words. */
+/** Returns the state of a file in words. */
 export function stateOf({
   kind,
   state,

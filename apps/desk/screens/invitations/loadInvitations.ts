@@ -10,11 +10,11 @@ export type Verdict = DeskData<'explainInvitation'>;
 export interface InvitationData {
   list: DeskData<'searchInvitations'>;
   filter: Filter;
-  /** The text of which the address asks why it fails, and the answer; null if it asks nothing. */
+  /** The code in the URL that staff want to have explained, and the answer; null if there is none. */
   explained: { text: string; verdict: Verdict } | null;
 }
 
-/** Loads the invitations that the filters of the address find, and why the code in it fails. */
+/** Loads the invitations that the filters in the URL find, and the explanation of the code in the URL. */
 export async function loadInvitations({ request }: LoaderFunctionArgs): Promise<InvitationData> {
   const query = new URL(request.url).searchParams;
   const filter: Filter = {};

@@ -17,7 +17,7 @@ const stepWords: Record<FunnelStep, string> = {
   proofAccepted: 'Proof accepted',
 };
 
-/** What has no programme, school or campaign. */
+/** The name of the row of joins without a programme, school or campaign. */
 const noKey: Record<Asked['by'], string> = {
   day: '',
   programme: 'Chosen when joining',
@@ -25,7 +25,7 @@ const noKey: Record<Asked['by'], string> = {
   campaign: 'No campaign',
 };
 
-/** How far people came: of the whole period, and by day, programme, school or campaign. */
+/** The numbers of each step: for the whole period, and by day, programme, school or campaign. */
 export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numbers: Numbers }) {
   return (
     <>
@@ -111,8 +111,8 @@ export function Funnel({ asked, numbers: { rows, total } }: { asked: Asked; numb
 }
 
 /**
- * Returns which share of the step before has come to a step, in percent. Empty if more have: a school's code, which is one invitation,
- * starts many joins. The step is named where it is not that of the row above.
+ * Returns the share of a step, as a percentage of the step before it. Empty if it is more than 100 %: a school's code, which
+ * counts as one invitation, starts many joins. If the step before is not in the row above, its name is included.
  */
 function shareOf(counts: Counts, step: FunnelStep): string {
   const before = stepBefore[step];

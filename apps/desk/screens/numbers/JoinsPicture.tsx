@@ -5,12 +5,12 @@ import styles from './Numbers.module.css';
 import { daysOf, type Period, wordsOfDay } from './periods.ts';
 
 const HEIGHT = 120;
-/** The width of a day, of which its two bars take most. */
+/** The width of a day. Its two bars take most of it. */
 const DAY = 10;
 
 /**
- * The joins that began and that were paid, day by day, as bars. A day is told in words below the picture when it is pointed at, or
- * chosen by the slider.
+ * A bar chart of the joins that began and that were paid on each day. The numbers of a day are shown in words below the chart
+ * when the pointer is on it, or when it is chosen with the slider.
  */
 export function JoinsPicture({ period, days }: { period: Period; days: Numbers['days'] }) {
   const [chosen, setChosen] = useState<number | null>(null);

@@ -18,7 +18,7 @@ import styles from './Numbers.module.css';
 
 const POLL_MS = 2_000;
 
-/** The money of one month, as Stripe tells it. It is read when it is asked for, and stays. */
+/** The money of one month, according to Stripe. It is read on request, and then stored. */
 export function Money({ money: { months, month, ledger } }: { money: MoneyData }) {
   const [query, setQuery] = useSearchParams();
   return (

@@ -22,7 +22,7 @@ const keys = [
   { value: 'campaign', label: 'campaign' },
 ];
 
-/** How many joined in a period, and where the others stopped. */
+/** The page Numbers: how many joined in a period, and at which step the others stopped. */
 export function Numbers() {
   const { asked, numbers, fault, money } = useLoaderData() as NumbersData;
   return (

@@ -6,7 +6,7 @@ import { counted } from '../../lib/words.ts';
 import type { Nights } from './loadNumbers.ts';
 import styles from './Numbers.module.css';
 
-/** Whether Stripe's money and our members agreed in the last nights. */
+/** Whether Stripe's money and our members matched in the last nights. */
 export function Reconciliations({ nights }: { nights: Nights }) {
   if (nights.length === 0) return <p>Stripe’s money has not been compared with the members yet.</p>;
   return (

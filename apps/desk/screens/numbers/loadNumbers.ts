@@ -25,14 +25,17 @@ export interface MoneyData {
 
 export interface NumbersData {
   asked: Asked;
-  /** Null if the period cannot be counted, for which `fault` is the sentence. */
+  /** Null if the numbers of the period cannot be counted; `fault` then says why. */
   numbers: Numbers | null;
   fault: string | null;
-  /** Null for whoever may not see it. */
+  /** Null if the user's role may not see it. */
   money: MoneyData | null;
 }
 
-/** Loads the numbers of the period and the money of the month in the address; without them, of this month. */
+/**
+ * Loads the numbers of the period in the URL, and the money of the month in the URL. Without these parameters, loads those of the
+ * present month.
+ */
 export async function loadNumbers({ request }: LoaderFunctionArgs): Promise<NumbersData> {
   const me = await lastMe();
   const day = today(me?.timeZone ?? 'UTC');

@@ -22,7 +22,7 @@ export function thisYear(day: string): Period {
   return { from: `${year}-01-01`, to: `${year}-12-31` };
 }
 
-/** Returns a month from its first to its last day. Month 0 is December of the year before. */
+/** Returns a month as the period from its first to its last day. Month 0 is December of the year before. */
 function monthOf(year: number, month: number): Period {
   const iso = (date: number) => new Date(date).toISOString().slice(0, 10);
   return { from: iso(Date.UTC(year, month - 1, 1)), to: iso(Date.UTC(year, month, 0)) };
@@ -41,7 +41,7 @@ export function wordsOfDay(day: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 'medium' }).format(new Date(day));
 }
 
-/** Returns the last `count` months up to that of a day, the newest first: `2026-11`, "November 2026". */
+/** Returns the last `count` months up to the month of a day, the newest first: `2026-11`, "November 2026". */
 export function monthsBefore(day: string, count: number): { value: string; label: string }[] {
   const words = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'long', year: 'numeric' });
   return Array.from({ length: count }, (_, back) => {

@@ -11,7 +11,9 @@ export type Outcome = DeskDone<'shipGoods'>['outcomes'][number];
 /** The most characters of a note. */
 const NOTE_LENGTH = 200;
 
-/** Marks goods as sent, with a note for all or for each. `evenHeld`: they are held, and sent anyway. */
+/**
+ * A dialog that marks goods as sent, with a note for all or for each. `evenHeld`: the goods are held, and are sent nevertheless.
+ */
 export function MarkDialog({
   chosen,
   evenHeld = false,
@@ -23,7 +25,7 @@ export function MarkDialog({
   onDone?: (outcomes: Outcome[]) => void;
   onClose: () => void;
 }) {
-  // What is to be marked stays as it was when the dialog was opened, though the list below may be loaded anew.
+  // The goods to mark stay as they were when the dialog opened, even if the list behind it is loaded again.
   const [marked] = useState(chosen);
   const [note, setNote] = useState('');
   const [notes, setNotes] = useState<Record<string, string>>({});

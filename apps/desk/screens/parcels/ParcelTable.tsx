@@ -9,7 +9,7 @@ import styles from './Parcels.module.css';
 interface Ticks {
   isTicked: (goods: Goods) => boolean;
   tick: (goods: readonly Goods[], isOn: boolean) => void;
-  /** All goods that can be ticked. */
+  /** All goods that have a checkbox. */
   all: readonly Goods[];
 }
 
@@ -19,7 +19,7 @@ interface Action {
   needsAddress?: boolean;
 }
 
-/** Parcels, each with its goods line by line: with ticks, or with a button for each. */
+/** A table of parcels with a line for each of their goods. Each line has a checkbox or a button. */
 export function ParcelTable({
   caption,
   rows,
@@ -32,9 +32,9 @@ export function ParcelTable({
   rows: readonly Parcel[];
   ticks?: Ticks;
   action?: Action;
-  /** Whether what becomes of the goods is said with each. */
+  /** Whether the state of the goods is shown in each line. */
   hasStates?: boolean;
-  /** Whether nothing waits any more. */
+  /** Whether all parcels in the table have been sent. */
   isDone?: boolean;
 }) {
   return (
@@ -118,7 +118,7 @@ function AllTick({ ticks: { all, isTicked, tick } }: { ticks: Ticks }) {
   );
 }
 
-/** Whom a parcel goes to and where, on a phone in one cell. */
+/** The recipient of a parcel and the address, which share a cell on phones. */
 function Who({ parcel, isDone }: { parcel: Parcel; isDone: boolean }) {
   const { person, address, days, goods } = parcel;
   const where = address ?? (

@@ -19,7 +19,7 @@ import { MarkDialog, type Outcome } from './MarkDialog.tsx';
 import styles from './Parcels.module.css';
 import { ParcelTable } from './ParcelTable.tsx';
 
-/** What has to be posted, what is held, and what was sent. */
+/** The page Parcels: goods to send, held goods, and sent goods. */
 export function Parcels() {
   const data = useLoaderData() as ParcelData | null;
   if (!data) return <Gone what="page" />;
@@ -40,7 +40,7 @@ const usePages = (data: ParcelData) =>
 function ToSend({ data }: { data: ParcelData }) {
   const list = usePages(data);
   const [ticked, setTicked] = useState({ of: data, keys: new Set<string>() });
-  // What was ticked in an earlier list may be sent by now.
+  // Ticks of an earlier list do not count, since those goods may have been sent meanwhile.
   const keys = ticked.of === data ? ticked.keys : new Set<string>();
   const [isOpen, setOpen] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -147,12 +147,12 @@ function Sent({ data }: { data: ParcelData }) {
   );
 }
 
-/** What is said if a list has no rows; nothing while there may be more. */
+/** The text for a list without rows. Nothing is shown while further rows can be loaded. */
 function Nothing({ list, children }: { list: { isEnd: boolean }; children: ReactNode }) {
   return list.isEnd ? <p className={styles.nothing}>{children}</p> : null;
 }
 
-/** What became of each of the goods that were to be marked. */
+/** The result for each of the goods that were to be marked as sent. */
 function Outcomes({ outcomes }: { outcomes: readonly Outcome[] }) {
   const sent = outcomes.filter(({ outcome }) => outcome === 'sent').length;
   return (

@@ -7,7 +7,7 @@ export type Parcel = DeskData<'getParcels'>['rows'][number];
 export type Goods = Parcel['goods'][number];
 export type ParcelData = DeskData<'getParcels'> & { tab: ParcelTab };
 
-/** One of the goods with the parcel that it is in. */
+/** One of the goods, and its parcel. */
 export interface Chosen {
   parcel: Parcel;
   goods: Goods;
@@ -23,7 +23,7 @@ export const tabs = [
   { tab: 'sent', to: '/parcels/sent', name: 'Sent' },
 ] as const satisfies { tab: ParcelTab; to: string; name: string }[];
 
-/** Loads the tab of the address; null if there is no such tab. */
+/** Loads the parcels of the tab in the URL; null if there is no such tab. */
 export async function loadParcels({ params, request }: LoaderFunctionArgs): Promise<ParcelData | null> {
   const tab = tabs.find(({ to }) => to === `/parcels${params.tab ? `/${params.tab}` : ''}`)?.tab;
   if (!tab) return null;

@@ -9,7 +9,7 @@ import { signOut } from '../../lib/signOut.ts';
 
 type Answer = { kind: 'done' | 'fault'; text: string };
 
-/** How a member of staff signs in: another passkey, or out everywhere. */
+/** The page on which a member of staff adds another passkey or signs out everywhere. */
 export function Passkeys() {
   const [busy, setBusy] = useState<'adding' | 'leaving' | null>(null);
   const [answer, setAnswer] = useState<Answer | null>(null);

@@ -23,7 +23,7 @@ const ASKED = 'HubSpot was asked as well and knows nobody by this name, email, o
 const NO_CONTACTS =
   'HubSpot’s contacts have not been read yet. Somebody who has not begun to join may be missing: search by their email.';
 
-/** Who was found for the text in the header's search. */
+/** The persons found for the text in the header's search field, or the persons in a queue. */
 export function People() {
   const found = useLoaderData() as Found | null;
   return (
@@ -47,7 +47,7 @@ function Results({ found }: { found: Found }) {
   const { text, queue } = found.asked;
   if (rows.length === 0) return text === null ? <Nobody /> : <AtHubspot text={text} />;
 
-  // The button may be gone then.
+  // The focus moves to the first new row, because the button may have disappeared.
   const focusFirstNew = () => linksIn(body.current)[rows.length]?.focus();
   return (
     <>
@@ -91,7 +91,7 @@ function Results({ found }: { found: Found }) {
   );
 }
 
-/** Asks HubSpot for somebody who is not known here: a contact who has not begun to join may not have been read yet. */
+/** Asks HubSpot for a person who is not known here. HubSpot may have a contact that has no join yet and has not been read. */
 function AtHubspot({ text }: { text: string }) {
   const { data, error, tryAgain } = useLoaded(
     useCallback((signal: AbortSignal) => findAtHubspot(text, signal), [text]),
@@ -153,7 +153,7 @@ const linksIn = (body: Element | null): HTMLElement[] => [
   ...(body?.querySelectorAll<HTMLElement>('th a') ?? []),
 ];
 
-/** The arrows move between the rows; Enter opens one, since its name is a link. */
+/** The arrow keys move the focus between the rows. Enter opens a row, since its name is a link. */
 function moveByArrows(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;

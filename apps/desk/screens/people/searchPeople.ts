@@ -3,14 +3,14 @@ import type { DeskData, DeskQuery } from '#contract/deskSchemas.ts';
 import { call } from '../../lib/call.ts';
 
 type Queue = DeskQuery<'getWaiting'>['queue'];
-/** What is looked for: a text, or whose something waits. */
+/** The search: for a text, or for the persons in a queue. */
 type Asked = { text: string; queue: null } | { text: null; queue: Queue };
 export type Found = DeskData<'searchPeople'> & { asked: Asked };
 
-/** Every queue: the type misses none. */
+/** All queues. The type ensures that none is missing. */
 const queues: Record<Queue, true> = { letters: true, hubspot: true, refunds: true, refundsAsked: true };
 
-/** Searches for what the address says. Null: it says nothing. */
+/** Runs the search in the URL. Null if the URL has none. */
 export async function searchPeople({ request }: LoaderFunctionArgs): Promise<Found | null> {
   const query = new URL(request.url).searchParams;
   const text = query.get('text')?.trim().slice(0, 200) ?? '';
@@ -19,7 +19,7 @@ export async function searchPeople({ request }: LoaderFunctionArgs): Promise<Fou
   return asked && { ...(await findPeople(asked, {}, request.signal)), asked };
 }
 
-/** Asks for one page of people. */
+/** Requests one page of persons. */
 export function findPeople(
   { text, queue }: Asked,
   more: { next?: string },
@@ -31,7 +31,7 @@ export function findPeople(
     : call('getWaiting', { query: { queue, ...more }, ...given });
 }
 
-/** Searches for a text once HubSpot was asked, too: it may have contacts that were not read yet. */
+/** Searches for a text after asking HubSpot, which may have contacts that have not been read yet. */
 export function findAtHubspot(text: string, signal: AbortSignal): Promise<DeskData<'searchPeople'>> {
   return call('searchPeople', { body: { text, atHubspot: true }, signal });
 }

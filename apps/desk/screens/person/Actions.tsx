@@ -8,7 +8,7 @@ import { isHeld, isPaid, takesTranscripts } from './joins.ts';
 import type { PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** What can be done about a person: what is frequent in a row, and the rest in a menu. */
+/** The actions on a person: frequent ones as buttons in a row, and the others in a menu. */
 export function Actions({ person }: { person: PersonData }) {
   const { start } = useDoing();
   const menu = useRef<HTMLDetailsElement>(null);
@@ -52,7 +52,8 @@ export function Actions({ person }: { person: PersonData }) {
                 <Button
                   variant="quiet"
                   onClick={() => {
-                    // The dialog gives the focus back to what had it, and this button is about to be hidden.
+                    // When the dialog closes, the focus returns to the element that had it. It must not be this button, which is
+                    // about to be hidden.
                     menu.current?.querySelector('summary')?.focus();
                     menu.current?.removeAttribute('open');
                     start(action);

@@ -13,7 +13,7 @@ import styles from './Person.module.css';
 const NOT_ADDED = 'The note may not be added. Look at the story below before you try again.';
 const NOTHING = 'Write what is to be noted.';
 
-/** Notes something of a person. What is typed stays until it is added. */
+/** A form to add a note about a person. The typed text is kept until the note is added. */
 export function AddNote({ id }: { id: number }) {
   const { revalidate } = useRevalidator();
   const [text, setText] = useState('');

@@ -12,7 +12,7 @@ import styles from './Person.module.css';
 
 type Document = PersonData['documents'][number];
 
-/** The documents of a person, and what was decided of them. */
+/** The documents of a person, and the decisions on them. */
 export function Documents() {
   const { id, documents } = usePerson();
   const [shown, setShown] = useState<Document | null>(null);
@@ -55,7 +55,7 @@ export function Documents() {
 
 const tones = { open: 'plain', accepted: 'good', rejected: 'bad' } as const;
 
-/** A transcript is shown on its judging page, a resume in a dialog. */
+/** A transcript is shown on its review page, a resume in a dialog. */
 function Row({ person, document, onShow }: { person: number; document: Document; onShow: () => void }) {
   const { id, kind, name, sizeBytes, uploadedAt, review, reason, reviewedAt, isRemoved, join } = document;
   const named = `document-${id}`;

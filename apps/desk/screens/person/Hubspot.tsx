@@ -11,7 +11,7 @@ import { useLoaded } from '../../lib/useLoaded.ts';
 import { usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** What would be written to HubSpot now. HubSpot is asked when the tab opens. */
+/** What would be written to HubSpot now. HubSpot is asked when this tab is opened. */
 export function Hubspot() {
   const { start } = useDoing();
   const person = usePerson();

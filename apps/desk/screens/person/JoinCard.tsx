@@ -14,7 +14,7 @@ import styles from './Person.module.css';
 type Join = PersonData['joins'][number];
 type Payment = Join['payments'][number];
 
-/** One join with its payments, line by line. `isOnly`: the person has no other, so it needs no number. */
+/** One join with its payments, line by line. `isOnly`: the person has only this join, so its number is not shown. */
 export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
   return (
     <article className={styles.join}>
@@ -56,7 +56,7 @@ export function JoinCard({ join, isOnly }: { join: Join; isOnly: boolean }) {
   );
 }
 
-/** The member's request for their money back, and both answers to it. */
+/** The member's refund request, with buttons to accept or decline it. */
 function RefundAsked({ join, asked }: { join: number; asked: NonNullable<Join['refundAsked']> }) {
   const { start } = useDoing();
   const isFinance = hasRightsOf(useMe().role, 'finance');
@@ -173,7 +173,7 @@ function Lines({
   caption: ReactNode;
   lines: readonly { name: string; priceCents: number; refundedCents?: number }[];
   total?: number;
-  /** May be more than that of the lines: of some refunds nobody knows what for. */
+  /** This may be more than the sum of the lines, since the lines of some refunds are unknown. */
   refunded?: number;
 }) {
   const hasRefunds = refunded > 0;

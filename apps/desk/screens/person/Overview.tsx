@@ -4,7 +4,7 @@ import { JoinCard } from './JoinCard.tsx';
 import { nameOf, usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** Details, what was ordered and paid, and others who may be the same. */
+/** The person's details, orders and payments, and other persons who may be the same. */
 export function Overview() {
   const person = usePerson();
   const [newest, ...earlier] = [...person.joins].sort((one, other) => other.number - one.number);

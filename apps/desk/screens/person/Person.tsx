@@ -8,7 +8,7 @@ import { Actions } from './Actions.tsx';
 import { nameOf, type PersonData } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** The dialogs are loaded with the first that opens. */
+/** The code of all dialogs is loaded when the first dialog opens. */
 const Doing = lazy(() => import('./doing/Doing.tsx'));
 
 const tabs = [
@@ -19,7 +19,7 @@ const tabs = [
   ['hubspot', 'HubSpot'],
 ] as const;
 
-/** What is known of one person. */
+/** The page of one person. */
 export function Person() {
   const person = useLoaderData() as PersonData;
   const { doing } = useDoing();

@@ -8,12 +8,12 @@ import { AddNote } from './AddNote.tsx';
 import { usePerson } from './loadPerson.ts';
 import styles from './Person.module.css';
 
-/** Everything that happened, in one order, and what staff have noted. */
+/** Everything that happened to a person, in order of time, including the notes of staff. */
 export function Story() {
   const { id, story, joins } = usePerson();
   const [query, setQuery] = useSearchParams();
   const [removed, setRemoved] = useState<number | null>(null);
-  // The address follows the tick a moment later, and leads it when one goes back.
+  // The URL changes a moment after the checkbox is ticked. Going back in the history changes the checkbox.
   const isInAddress = query.has('staff');
   const [isFiltered, setFiltered] = useState(isInAddress);
   useEffect(() => setFiltered(isInAddress), [isInAddress]);

@@ -9,7 +9,7 @@ import { call } from '../../lib/call.ts';
 
 export type PersonData = DeskData<'getPerson'>;
 
-/** Loads a person. Who became another by a merge is at the other's address. */
+/** Loads a person. A person who was merged into another is redirected to the other's page. */
 export async function loadPerson({ params, request }: LoaderFunctionArgs): Promise<PersonData> {
   const id = params.id!;
   const person = await call('getPerson', { params: { id }, signal: request.signal });
@@ -18,7 +18,7 @@ export async function loadPerson({ params, request }: LoaderFunctionArgs): Promi
   return person;
 }
 
-/** A filter in the address changes nothing of the person. */
+/** Returns false if only the URL's query changes: a filter does not change the person's data. */
 export function mustLoadPerson({
   currentUrl,
   nextUrl,
@@ -28,10 +28,10 @@ export function mustLoadPerson({
   return !isFilter && defaultShouldRevalidate;
 }
 
-/** For the tabs of a person. */
+/** Returns the person, for the tabs of the page. */
 export const usePerson = () => useOutletContext<PersonData>();
 
-/** Returns what a person is called. */
+/** Returns the name to show for a person. */
 export function nameOf({ id, name, email }: Pick<PersonData, 'id' | 'name' | 'email'>): string {
   return name ?? email ?? `Person ${id}`;
 }

@@ -16,13 +16,13 @@ import styles from './Staff.module.css';
 
 const tones = { done: 'plain', refused: 'bad', failed: 'bad' } as const;
 
-/** The calls that are recorded, by what they are called. */
+/** The calls that are recorded, sorted by their names in words. */
 const actions = (Object.keys(deskCalls) as DeskCallName[])
   .filter(isRecorded)
   .map((name) => ({ value: name, label: callWords(name) }))
   .sort((one, other) => one.label.localeCompare(other.label));
 
-/** What staff did, the latest first, with filters that the address has. */
+/** What staff did, the latest first, with filters that are in the URL. */
 export function Events({ data }: { data: StaffData }) {
   const { staff, events, filter } = data;
   const list = useMore(events, (next) => call('searchEvents', { body: { ...filter, next } }));

@@ -17,7 +17,7 @@ import { ChangeRole, Invite } from './StaffForms.tsx';
 
 type Open = { what: 'invite' } | { what: 'role' | 'link' | 'end'; member: Member };
 
-/** Who works at the desk, what they may do, and what they did. */
+/** The page Staff: who works at the desk, what they may do, and what they did. */
 export function Staff() {
   const data = useLoaderData() as StaffData;
   const [open, setOpen] = useState<Open | null>(null);

@@ -26,7 +26,7 @@ function rules({ name, email }: Invited) {
   };
 }
 
-/** Asks whom to invite, and makes their first sign-in link. */
+/** The form to invite a new member of staff, which makes their first sign-in link. */
 export function Invite({
   onLink,
   onClose,
@@ -86,7 +86,7 @@ export function Invite({
   );
 }
 
-/** Asks for somebody's new role. */
+/** A dialog to choose a new role for a member of staff. */
 export function ChangeRole({ member, onClose }: { member: Staff; onClose: () => void }) {
   const [role, setRole] = useState<StaffRole>(staffRoles.find((each) => each !== member.role)!);
   return (
@@ -108,7 +108,7 @@ function RoleField({
 }: {
   role: StaffRole;
   onChange: (role: StaffRole) => void;
-  /** A role that is not offered. */
+  /** A role that is left out. */
   not?: StaffRole;
 }) {
   return (

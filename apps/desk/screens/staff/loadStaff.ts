@@ -11,7 +11,7 @@ export interface StaffData {
   filter: EventFilter;
 }
 
-/** Loads who is among the staff and what they did, with the filters of the address. */
+/** Loads the members of staff, and what they did, with the filters in the URL. */
 export async function loadStaff({ request }: LoaderFunctionArgs): Promise<StaffData> {
   const query = new URL(request.url).searchParams;
   const filter: EventFilter = {};

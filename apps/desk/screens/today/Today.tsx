@@ -22,10 +22,10 @@ import styles from './Today.module.css';
 
 type Data = DeskData<'getToday'>;
 
-/** The server counts no further. */
+/** The server does not count further than this. */
 const MOST_COUNTED = 1_000;
 
-/** What is to be done today, and whether everything runs. */
+/** The page Today: what has to be done, and whether all services work. */
 export function Today() {
   const { queues, notices, providers, reconciled, week } = useLoaderData() as Data;
   const waiting = queues.filter(({ count }) => count > 0);
@@ -96,7 +96,7 @@ function Nothing({ week: { begun, paid } }: Pick<Data, 'week'>) {
   );
 }
 
-/** The actions that are about nobody in particular, by the address. */
+/** The dialogs of actions that are not about a person, opened by the URL. */
 function Doing() {
   const { doing, about, stop } = useDoing();
   const isFinance = hasRightsOf(useMe().role, 'finance');
@@ -117,7 +117,7 @@ function Doing() {
 
 type Shown = Data['notices'][number];
 
-/** The open notices and, if asked for, those that staff have ended. */
+/** The open notices and, on request, those that staff have ended. */
 function Notices({ notices }: Pick<Data, 'notices'>) {
   const [ended, setEnded] = useState<{ id: number; undo: boolean } | null>(null);
   const [showsDone, setShowsDone] = useState(false);
@@ -154,7 +154,7 @@ function Notices({ notices }: Pick<Data, 'notices'>) {
   );
 }
 
-/** The notices that staff have ended in 90 days. They are read again when the open ones change. */
+/** The notices that staff have ended in the last 90 days. They are loaded again when the open notices change. */
 function DoneNotices({ open, onUndo }: { open: Data['notices']; onUndo: (id: number) => void }) {
   const { data, error, tryAgain } = useLoaded(
     // biome-ignore lint/correctness/useExhaustiveDependencies: what is done follows from what is open

@@ -14,7 +14,7 @@ import styles from './Transcript.module.css';
 
 type Asking = 'accept' | 'reject' | 'reject finally';
 
-/** The decisions that can be made now. After one, the transcript that waits next is opened. */
+/** The decisions that can be made now. After a decision, the next waiting transcript is opened. */
 export function Decide({ transcript, title }: { transcript: TranscriptData; title: string }) {
   const { id, join, standing, next } = transcript;
   const { role } = useMe();
@@ -42,7 +42,7 @@ export function Decide({ transcript, title }: { transcript: TranscriptData; titl
     id,
     join,
     onClose: () => setAsking(null),
-    // Whoever corrects an earlier decision stays.
+    // After correcting an earlier decision, the page stays open.
     onDone: () => standing === 'open' && goOn(),
   };
   const toast = {

@@ -7,7 +7,10 @@ import styles from './Transcript.module.css';
 
 const reasons = Object.entries(rejectionReasons) as [RejectionReason, string][];
 
-/** Asks for the reason of a rejection. Of one that is not final the applicant reads it, and it has a key. */
+/**
+ * A dialog to choose the reason of a rejection. If the rejection is not final, the applicant reads the reason, and each reason
+ * has a keyboard shortcut.
+ */
 export function RejectDialog({
   name,
   id,
@@ -32,7 +35,7 @@ export function RejectDialog({
       const chosen = reasons[Number(key) - 1];
       if (!chosen || repeat || ctrlKey || metaKey || altKey) return;
       setReason(chosen[0]);
-      // Lets the button take the focus once it is there, so that Enter presses it.
+      // Removes the focus from the field, so that the button can take it once it appears, and Enter then presses it.
       (document.activeElement as HTMLElement | null)?.blur();
     };
     document.addEventListener('keydown', pressed);

@@ -18,7 +18,7 @@ const standingWords: Record<TranscriptData['standing'], string> = {
   over: 'the membership has ended',
 };
 
-/** The documents of a join beside what its joiner claims, to decide on them. */
+/** The page that shows the documents of a join next to the details that its joiner entered, for a decision on them. */
 export function Transcript() {
   const transcript = useLoaderData() as TranscriptData;
   const { id, join, name, email, standing } = transcript;
@@ -42,7 +42,7 @@ export function Transcript() {
   );
 }
 
-/** One of the documents. The address says which, if it is not the newest. */
+/** Shows one of the documents: the one in the URL, otherwise the newest. */
 function Documents({ transcript: { documents } }: { transcript: TranscriptData }) {
   const [query] = useSearchParams();
   const newest = documents.findLast(({ isRemoved }) => !isRemoved) ?? documents.at(-1);

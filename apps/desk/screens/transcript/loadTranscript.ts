@@ -4,7 +4,7 @@ import { call } from '../../lib/call.ts';
 
 export type TranscriptData = DeskData<'getTranscript'>;
 
-/** Loads what the judging page shows. Who became another by a merge is at the other's address. */
+/** Loads the data of the review page. If the person was merged into another, redirects to the other's page. */
 export async function loadTranscript({ params, request }: LoaderFunctionArgs): Promise<TranscriptData> {
   const named = { id: params.id!, join: params.join! };
   const transcript = await call('getTranscript', { params: named, signal: request.signal });

@@ -1,5 +1,5 @@
 import { loadTranscript } from './loadTranscript.ts';
 import { Transcript } from './Transcript.tsx';
 
-/** The judging page, which is loaded when it is opened. */
+/** The review page, which is loaded when it is first opened. */
 export const routes = { transcript: { loader: loadTranscript, Component: Transcript } };

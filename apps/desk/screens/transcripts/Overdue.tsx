@@ -14,10 +14,10 @@ import own from './Transcripts.module.css';
 type Row = Listed['rows'][number];
 const keyOf = ({ id, join }: Row) => `${id}/${join}`;
 
-/** The members whose proof is overdue. Those that are ticked are reminded. `of` is the list that was loaded last. */
+/** The members whose proof is overdue. Staff can remind those that are ticked. `of` is the list that was loaded last. */
 export function Overdue({ rows, of }: { rows: readonly Row[]; of: Listed }) {
   const [ticked, setTicked] = useState({ of, keys: new Set<string>() });
-  // Who was ticked in an earlier list may have been reminded by now.
+  // Ticks of an earlier list do not count, since those members may have been reminded meanwhile.
   const keys = ticked.of === of ? ticked.keys : new Set<string>();
   const [isOpen, setOpen] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

@@ -22,7 +22,7 @@ const empty: Record<Tab, string> = {
 };
 const sinceWords: Record<Tab, string> = { decide: 'Waits since', overdue: 'Paid', decided: 'Decided' };
 
-/** Joins whose transcripts are to be decided, are overdue, or were decided. */
+/** The page Transcripts: joins whose transcripts wait for a decision, are overdue, or were decided. */
 export function Transcripts() {
   const listed = useLoaderData() as Listed;
   return (
@@ -60,7 +60,7 @@ function List({ listed }: { listed: Listed }) {
         <ShowMore list={list} onPress={() => void list.showMore()} />
       </>
     );
-  // The button may be gone then.
+  // The focus moves to the first new row, because the button may have disappeared.
   const focusFirstNew = () => body.current?.querySelectorAll<HTMLElement>('th a')[shown.length]?.focus();
   return (
     <>

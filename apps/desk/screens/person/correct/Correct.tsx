@@ -30,7 +30,7 @@ type Values = Record<CorrectableField, string>;
 const CHOOSE = 'Choose…';
 const NOT_TRIED = 'What would change could not be asked. Please try again.';
 
-/** The form of what can be corrected of a person. It is done in a dialog, which shows what follows. */
+/** The form that corrects a person. The correction itself is made in a dialog, which first shows its consequences. */
 export function Component() {
   const given = useLoaderData<typeof loadCorrectable>();
   if ('refusal' in given)
@@ -50,7 +50,7 @@ function CorrectForm({ details }: { details: Values }) {
   const [fault, setFault] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [isShown, setShown] = useState(false);
-  // Null: as the email says.
+  // Null while staff have not changed a checkbox: it is then ticked if the email changes.
   const [ticks, setTicks] = useState<{ sendAgain: boolean | null; endLinks: boolean | null }>({
     sendAgain: null,
     endLinks: null,
@@ -191,7 +191,10 @@ const changesOf = (before: Values, after: Values): Partial<Values> =>
     correctable.flatMap((name) => (after[name] === before[name] ? [] : [[name, after[name]]])),
   );
 
-/** The page's own rules, for what is changed: what is wrong and stays is none of this correction. */
+/**
+ * Applies the rules of Student Details to the changed fields only. An invalid value that is not changed does not prevent the
+ * correction.
+ */
 function errorsOf(before: Values, after: Values): Partial<Values> {
   const all = studentDetailsErrors(
     { ...noDetails, ...after, hasGuardianConsent: true },

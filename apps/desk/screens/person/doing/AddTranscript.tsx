@@ -20,7 +20,7 @@ const field = {
 };
 const NOT_ADDED = 'The transcript may not be added. Look at the documents before you try again.';
 
-/** Adds a transcript that came by mail to a join. */
+/** A dialog that adds a transcript, which arrived by mail, to a join. */
 export function AddTranscript({ person, about, onClose }: DoingProps) {
   const { revalidate } = useRevalidator();
   const joins = person.joins.filter(takesTranscripts);

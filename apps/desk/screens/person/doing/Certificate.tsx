@@ -15,7 +15,7 @@ import type { DoingProps } from './props.ts';
 
 const NOT_MADE = 'The certificate could not be made. Please try again.';
 
-/** Downloads a certificate, with another spelling of the name if the member has asked for one. */
+/** A dialog that downloads a certificate, with another spelling of the name if the member has asked for one. */
 export function Certificate({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(isHeld);
   const [number, setNumber] = useState(joinIn(about, joins));

@@ -4,13 +4,16 @@ import type { PersonData } from '../loadPerson.ts';
 
 type Join = PersonData['joins'][number];
 
-/** Returns the number of the join that the address names, if it is among `joins`; otherwise that of the newest. Null: there is none. */
+/**
+ * Returns the number of the join in the URL, if it is among `joins`; otherwise the number of the newest join. Null if `joins` is
+ * empty.
+ */
 export function joinIn(about: URLSearchParams, joins: readonly Join[]): number | null {
   const named = Number(about.get('join'));
   return joins.some(({ number }) => number === named) ? named : (joins.at(-1)?.number ?? null);
 }
 
-/** Says which join of a person an action is about, if there are several. */
+/** A field to choose the join that an action is about, if there are several. */
 export function ChooseJoin({
   joins,
   number,

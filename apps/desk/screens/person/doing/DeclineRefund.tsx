@@ -3,7 +3,7 @@ import { TextArea } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import type { DoingProps } from './props.ts';
 
-/** Declines a member's request for their money back, with a sentence that they get by letter. */
+/** A dialog that declines a member's refund request, with a sentence that is sent to the member by letter. */
 export function DeclineRefund({ person, about, onClose }: DoingProps) {
   const [sentence, setSentence] = useState('');
   const join = Number(about.get('join'));

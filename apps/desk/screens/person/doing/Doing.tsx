@@ -15,7 +15,7 @@ import { SendJoinLink } from './SendJoinLink.tsx';
 import { SendLetter } from './SendLetter.tsx';
 import { SettleJoin } from './SettleJoin.tsx';
 
-/** The dialog of the action that the address names; nothing if it names none, or one for another role. */
+/** The dialog of the action in the URL. Shows nothing if there is none, or if the user's role may not do it. */
 export default function Doing({ person }: { person: PersonData }) {
   const { doing, about, stop } = useDoing();
   const isFinance = hasRightsOf(useMe().role, 'finance');

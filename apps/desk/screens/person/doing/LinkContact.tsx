@@ -3,7 +3,7 @@ import { TextField } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import type { DoingProps } from './props.ts';
 
-/** Says that a person is who HubSpot has as another contact. */
+/** A dialog that records that a person is another contact in HubSpot. */
 export function LinkContact({ person, about, onClose }: DoingProps) {
   const [contact, setContact] = useState(about.get('contact') ?? '');
   const isId = /^\d{1,20}$/.test(contact);

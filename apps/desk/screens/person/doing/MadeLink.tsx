@@ -10,7 +10,7 @@ import styles from './MadeLink.module.css';
 
 const SHOWN_MS = 3_000;
 
-/** A link that was made, to be copied, and its QR code. It is shown here alone. */
+/** Shows a newly made link, with a button to copy it, and its QR code. The link is not shown anywhere else. */
 export function MadeLink({
   made: { url, lines },
   onClose,

@@ -13,7 +13,7 @@ import { MadeLink } from './MadeLink.tsx';
 
 type Kind = 'start' | 'checkout' | 'resume';
 
-/** Makes a link to a page of the person's contact, and then shows it with its QR code. */
+/** A dialog that makes a link to a page for the person's contact, and then shows it with its QR code. */
 export function MakeLink({ person, onClose }: { person: PersonData; onClose: () => void }) {
   const { data, error, tryAgain } = useLoaded(
     useCallback((signal) => call('getLinkProducts', { signal }), []),

@@ -10,7 +10,10 @@ import type { DoingProps } from './props.ts';
 
 type Line = PersonData['joins'][number]['payments'][number]['lines'][number];
 
-/** Gives back what is ticked of a join. `about` is what the address says: the join, and what is ticked at first. */
+/**
+ * A dialog that refunds the ticked lines of a join. `about` has the URL's parameters: the join, and the lines that are ticked at
+ * first.
+ */
 export function RefundJoin({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(isPaid);
   const [number, setNumber] = useState(joinIn(about, joins));
@@ -99,7 +102,7 @@ function linesOf({ payments }: PersonData['joins'][number]): Line[] {
   );
 }
 
-/** Whether a line is ticked at first: as the address says, otherwise the membership. */
+/** Whether a line is ticked at first: according to the URL; without such parameters, only the membership. */
 function isMeant({ type, productId }: Line, about: URLSearchParams): boolean {
   if (!about.has('types')) return type === 'membership';
   if (isMembershipType(type)) return about.get('types')!.split(',').includes(type);

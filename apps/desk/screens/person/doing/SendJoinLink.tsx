@@ -3,7 +3,7 @@ import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
 import type { DoingProps } from './props.ts';
 
-/** Mails the link to a join to its joiner. */
+/** A dialog that mails the link to a join to its joiner. */
 export function SendJoinLink({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(({ isErased }) => !isErased);
   const [number, setNumber] = useState(joinIn(about, joins));

@@ -3,7 +3,7 @@ import { TextField } from '#ui/Field.tsx';
 import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import type { PersonData } from '../loadPerson.ts';
 
-/** Sends a letter again, to an address that may be another one. */
+/** A dialog that sends a letter again, to the same email or to another one. */
 export function SendLetter({
   person,
   letter,

@@ -3,7 +3,7 @@ import { ActionDialog } from '../../../components/ActionDialog.tsx';
 import { ChooseJoin, joinIn } from './ChooseJoin.tsx';
 import type { DoingProps } from './props.ts';
 
-/** Brings the payments of a join to what Stripe says of them. */
+/** A dialog that brings the payments of a join to the state that they have at Stripe. */
 export function SettleJoin({ person, about, onClose }: DoingProps) {
   const joins = person.joins.filter(({ payments }) => payments.length > 0);
   const [number, setNumber] = useState(joinIn(about, joins));

@@ -1,6 +1,6 @@
 import type { PersonData } from '../loadPerson.ts';
 
-/** What every dialog about a person gets. `about`: what the address says of the action. */
+/** The props of every dialog about a person. `about` has the URL's parameters for the action. */
 export interface DoingProps {
   person: PersonData;
   about: URLSearchParams;

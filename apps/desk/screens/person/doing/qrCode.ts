@@ -1,10 +1,10 @@
 import { correction, generate } from 'lean-qr';
 import { toSvgPath, toSvgSource } from 'lean-qr/extras/svg';
 
-/** The width (in modules) of the light zone that readers need around a code (ISO/IEC 18004, 9.1). */
+/** The width (in modules) of the light quiet zone that readers need around a code (ISO/IEC 18004, 9.1). */
 const QUIET = 4;
 
-/** A QR code: as the path of an SVG in the page, and as an SVG file for print. */
+/** Returns a QR code, both as the path of an SVG in the page and as an SVG file for printing. */
 export function qrCodeOf(text: string): { viewBox: string; path: string; file: string } {
   const code = generate(text, { minCorrectionLevel: correction.M });
   const size = code.size + 2 * QUIET;
