@@ -153,8 +153,8 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
 }
 
 /**
- * Handles the first request that matches a URL pattern; later ones pass. Used instead of Playwright's `times`, for the reason given
- * at `unroute`.
+ * Handles only the first request that matches a URL pattern; later ones pass. Used instead of Playwright's `times`, for the
+ * reason given at `unroute`.
  */
 export async function routeOnce(
   page: Page,
@@ -166,8 +166,8 @@ export async function routeOnce(
 }
 
 /**
- * Removes the handlers of a URL pattern, or all. Chromium loses the requests under way when Playwright removes the last handler and
- * so stops intercepting. So a handler that matches nothing stays.
+ * Removes the handlers of a URL pattern, or all handlers. When Playwright removes the last handler, it stops intercepting, and
+ * Chromium loses the requests in progress. So a handler that matches nothing is always kept.
  */
 export async function unroute(
   page: Page,

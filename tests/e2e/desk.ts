@@ -11,7 +11,7 @@ import { test as base, theInduct } from './fixtures.ts';
 import { query } from './passes.ts';
 import { heading } from './steps.ts';
 
-/** Tests at the desk, whose addresses are of its own server. */
+/** Playwright's `test` for tests of the desk, which has its own server and base URL. */
 export const test = base.extend({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
   baseURL: async ({}, use) => use(theInduct().desk!.url),
@@ -19,7 +19,7 @@ export const test = base.extend({
 
 const emailOf = (name: string) => `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
 
-/** Makes a link that signs in, by the operator's command, which takes as long as a short test. */
+/** Makes a sign-in link with the operator's command, which takes as long as a short test. */
 export async function linkOfOperator(name: string): Promise<string> {
   const settings = { DATA_DIR: join(theInduct().folder, 'data') };
   const command = npmRun('operator', settings, ['desk', 'link', name, emailOf(name), '--role', 'owner']);
@@ -27,7 +27,7 @@ export async function linkOfOperator(name: string): Promise<string> {
   return command.output().trim();
 }
 
-/** Makes a link that signs in. A name that is new becomes an owner. */
+/** Makes a sign-in link. A name that is not known yet becomes a new owner. */
 export async function deskLink(name: string): Promise<string> {
   return linkAddress(theInduct().desk!.url, await makeToken(name));
 }
@@ -41,7 +41,7 @@ async function makeToken(name: string): Promise<string> {
   }
 }
 
-/** Signs the browser of a page in, without opening the desk. Each test has its own person of staff. */
+/** Signs in the browser of a page, without opening the desk. Each test has its own member of staff. */
 export async function signIn(page: Page, name: string): Promise<void> {
   const { url } = theInduct().desk!;
   const answer = await page.request.post(`${url}/api/desk/enter`, {
@@ -51,14 +51,14 @@ export async function signIn(page: Page, name: string): Promise<void> {
   expect(answer.status()).toBe(200);
 }
 
-/** Signs in, and opens Today. Waits until it is whole: its heading is there before it listens to keys. */
+/** Signs in, and opens Today. Waits until the page is complete, since its heading appears before it listens to keys. */
 export async function enterDesk(page: Page, name: string): Promise<void> {
   await signIn(page, name);
   await page.goto(theInduct().desk!.url, { waitUntil: 'networkidle' });
   await expect(heading(page, 'Today')).toBeVisible();
 }
 
-/** Gives a page's browser a device that makes and uses passkeys without asking anybody. */
+/** Gives a page's browser a virtual authenticator, which creates and uses passkeys without asking the user. */
 export async function bringAuthenticator(context: BrowserContext, page: Page): Promise<void> {
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
@@ -75,8 +75,8 @@ export async function bringAuthenticator(context: BrowserContext, page: Page): P
 }
 
 /**
- * Returns the number of the person of a join. If it is paid, waits until HubSpot knows them and their confirmation is sent: staff are
- * shown what would be done, which that changes.
+ * Returns the number of a join's person. If the join is paid, first waits until HubSpot is updated and the confirmation is sent,
+ * because both change what the desk shows about an action.
  */
 export async function personOf(uuid: string): Promise<string> {
   let person: string | undefined;
@@ -95,10 +95,10 @@ export async function personOf(uuid: string): Promise<string> {
   return String(person);
 }
 
-/** Returns the address of the page on which the transcripts of a join are judged. */
+/** Returns the URL of the page on which the transcripts of a join are reviewed. */
 export const judgingPage = async (uuid: string) => `/transcripts/${await personOf(uuid)}/1`;
 
-/** Lets a join be paid so long ago that its proof is overdue. */
+/** Sets the time of a join's payment so far back that its proof is overdue. */
 export async function payLongAgo(uuid: string): Promise<void> {
   await query(
     "update join_session set origin = 'self_nomination', paid_at = now() - interval '40 days' where uuid = $1",
@@ -112,7 +112,7 @@ export interface Planted {
   bytes: Buffer;
 }
 
-/** Stores a document of a join as it would be after an upload, also one that no upload would take. Returns its id. */
+/** Stores a document of a join as an upload would, even a document that an upload would refuse. Returns its id. */
 export async function plantDocument(uuid: string, { name, mediaType, bytes }: Planted): Promise<string> {
   const dataDir = join(theInduct().folder, 'data');
   const storage = await openStorage({

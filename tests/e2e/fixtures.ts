@@ -15,7 +15,7 @@ import { stripe } from './providers.ts';
 
 export { expect } from '@playwright/test';
 
-/** The running `npm start` of `start.ts`: its addresses, keys and folder. */
+/** The running `npm start` of `start.ts`: its URLs, keys and folder. */
 export type Induct = LocalFile & Required<Omit<LocalFile, 'desk'>> & { folder: string };
 
 export function theInduct(): Induct {
@@ -53,8 +53,8 @@ export class Complaints {
 }
 
 /**
- * Whether a console message reports the 404 of a path that is no screen. The server answers such a path with 404, and the page as
- * its body.
+ * Whether a console message reports the 404 of a path that is not a screen. The server answers such a path with status 404 and
+ * the page as the body.
  */
 function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
@@ -72,7 +72,7 @@ interface Fixtures {
 
 const isOnPhone = ({ title }: TestInfo) => title.includes('@phone-only');
 
-// The screen is chosen here and not by two projects, since each project would start browsers of its own.
+// The screen is chosen here and not by two Playwright projects, since each project would start its own browsers.
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
   isMobile: async ({}, use, info) => use(isOnPhone(info)),
@@ -127,7 +127,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsIn(page.mainFrame(), [...WCAG, 'best-practice'])).toEqual([]);
 }
 
-/** Asserts that axe finds no text with too little contrast, in other colours than those in which it has looked at the page before. */
+/**
+ * Asserts that axe finds no text with too little contrast. Used when a page that axe has already checked is shown in other
+ * colours.
+ */
 export async function expectContrast(page: Page): Promise<void> {
   expect(await violationsIn(page.mainFrame(), ['color-contrast'], 'rule')).toEqual([]);
 }

@@ -31,7 +31,7 @@ export async function linkOf(
   return sealedPasses([await secret('link')], theInduct().server.url, () => madeAt).address(uuid, screen);
 }
 
-/** Returns the address of the page that stops an email's reminders, as the reminders contain it. */
+/** Returns the URL of the page that stops an email's reminders, as the reminders contain it. */
 export async function stopPageOf(email: string): Promise<string> {
   const addresses = { publicUrl: theInduct().server.url, apiUrl: '' };
   return stopLinks(await secret('reminder stops'), addresses).pageAddress(email);

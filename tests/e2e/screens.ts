@@ -23,9 +23,9 @@ export interface Screen {
   arrange: (page: Page) => Promise<string>;
   /** The call whose answer the screen waits for, with a placeholder meanwhile. */
   waitsFor?: CallName;
-  /** The call without whose answer the screen offers to try again; by default `waitsFor`. */
+  /** The call without whose answer the screen shows a failure and offers to try again; by default `waitsFor`. */
   needs?: CallName;
-  /** Whether a desktop lays the screen out in another way than a phone. */
+  /** Whether the layout of the screen on a desktop differs from that on a phone. */
   isWide?: boolean;
   title: string;
   isThere: (page: Page) => ReturnType<typeof button>;

@@ -3,8 +3,8 @@ import { askStripe } from '../harness/providers.ts';
 import { theInduct } from './fixtures.ts';
 
 /**
- * Answers every call of the page as the specification's section 7 has it: the fields that its table and section 3 name, and no
- * more. Any other call gets a 404, as from a server that has never heard of it.
+ * Answers every call of the page exactly as section 7 of the specification describes: only with the fields that its table and
+ * section 3 name. Any other call gets a 404, as from a server that does not have it.
  */
 
 const SESSION = '5d1f3c52-0a5e-4c07-9d5f-64c7c1f4a001';
@@ -64,7 +64,10 @@ export interface Asked {
   body: Record<string, unknown>;
 }
 
-/** Serves the answers to this page. Returns the calls that the page has made, those that were not answered apart. */
+/**
+ * Serves the answers to this page. Returns the calls that the page has made. Calls that got no such answer are in a separate
+ * list.
+ */
 export async function serveSpecified(
   page: Page,
   { isCheckoutOnly = false, isSelfNomination = true } = {},
@@ -125,7 +128,7 @@ export async function serveSpecified(
       lines = lines.filter(({ sessionProductUuid }) => !path.includes(sessionProductUuid!));
       return { status: 'success' };
     },
-    // The table names the product's fields without `data`.
+    // In the specification's table, the product's fields have no `data` around them.
     'POST /join-session/*/set-custom-donation': ({ amount }) =>
       add({ ...preset, price: Number(amount).toFixed(2), productType: 'donation_other', uuid: GIFT }),
     'POST /join-session/*/create-payment-intent': async ({ amount }) => ({

@@ -8,10 +8,10 @@ import { npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
 import { societyFile } from '../harness/standIns.ts';
 
-/** How many personal invitations are made. Each is for one test. */
+/** The number of personal invitations to make. Each is for one test. */
 const INVITATIONS = 60;
 
-/** Starts `npm start` once for all browser tests, with its own data, and makes invitations. Returns how to stop it. */
+/** Starts `npm start` once for all browser tests, with its own data, and makes invitations. Returns a function that stops it. */
 export default async function start(): Promise<() => Promise<void>> {
   const induct = await npmStartApart();
   try {

@@ -65,15 +65,15 @@ export async function chooseMembership(page: Page, name = 'Membership'): Promise
 }
 
 /**
- * These three locate frames of the card provider, which are of another origin: the card's fields, the billing address, the bank's
- * question.
+ * These three locate frames of the card provider, which are of another origin: the card's fields, the billing address, and the
+ * bank's authentication question.
  */
 export const cardForm = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
 export const addressForm = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
 export const bankQuestion = (page: Page) =>
   page.frameLocator('dialog[aria-label="Authenticate your payment"] iframe');
 
-/** Gives the page's device a wallet. The stand-in's own switch would give one to the pages of all tests. */
+/** Gives the page's device a wallet. The Stripe stand-in has a switch for this, which would affect the pages of all tests. */
 export const giveWallet = (page: Page) =>
   page.route('**/frame.html', async (request) => {
     const response = await request.fetch();
@@ -87,7 +87,7 @@ export const walletButton = (page: Page) =>
     .frameLocator('iframe[title="Secure express checkout frame"]')
     .getByRole('button', { name: 'Pay with Google Pay' });
 
-/** Presses the wallet's button. Returns the sheet, which is a window. */
+/** Presses the wallet's button. Returns the wallet's sheet, which opens as a window. */
 export async function openSheet(page: Page): Promise<Page> {
   const opened = page.waitForEvent('popup');
   await walletButton(page).click();
@@ -114,7 +114,9 @@ export async function buyNow(page: Page): Promise<void> {
   await button(page, 'Buy Now').click();
 }
 
-/** Scrolls until Buy Now is at the lower edge of the screen, so that what appears below the button is outside of the view. */
+/**
+ * Scrolls until Buy Now is at the lower edge of the screen, so that what appears below the button is outside the visible part.
+ */
 export async function scrollBuyNowToEdge(page: Page): Promise<void> {
   await button(page, 'Buy Now').evaluate((element) => element.scrollIntoView({ block: 'end' }));
 }
@@ -126,7 +128,7 @@ export async function pay(page: Page): Promise<string> {
   return paidIntent(page);
 }
 
-/** Waits for the Upgrade screen. Returns the payment intent's id from its address. */
+/** Waits for the Upgrade screen. Returns the payment intent's id from its URL. */
 export async function paidIntent(page: Page): Promise<string> {
   await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
   return new URL(page.url()).searchParams.get('payment_intent')!;

@@ -1,9 +1,9 @@
 import type { BrowserContext } from '@playwright/test';
 
 /**
- * Changes every page as a browser's translation does. Replaces each text node by an element with the same text, first when the page
- * has loaded, then whenever a text is added or changes. React keeps its references to the replaced nodes. The words stay, so that
- * tests find them, except in options, whose words must not reach the server.
+ * Changes every page as a browser's translation does. Replaces each text node by an element with the same text, first when the
+ * page has loaded, then whenever a text is added or changes. React keeps its references to the replaced nodes. The words are not
+ * changed, so that tests find them, except in options, whose words must not reach the server.
  */
 export async function translatePages(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {

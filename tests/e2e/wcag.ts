@@ -36,8 +36,8 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // Text counts as cut off where it is outside of a box with `overflow: hidden`, or sticks out of a button or link on the
-      // right. Text outside of a box that scrolls does not count, since a reader can scroll to it.
+      // Text counts as cut off where it is outside a box with `overflow: hidden`, or extends beyond the right edge of a button or
+      // link. Text outside a box that scrolls does not count, since a reader can scroll to it.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();
@@ -67,8 +67,8 @@ export function textTroubles(page: Page): Promise<string[]> {
 }
 
 /**
- * Finds words that are broken in their middle, of at most 18 letters: longer ones, such as a reference of Stripe's, may have to be.
- * Parts of an address are none.
+ * Finds words that are broken in the middle. Words of more than 18 letters, such as a Stripe reference, may have to be broken,
+ * and parts of a URL or email are not words.
  */
 export function brokenWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -93,7 +93,7 @@ export function brokenWords(page: Page): Promise<string[]> {
   });
 }
 
-/** Finds text fields and dropdowns that have no room for four letters. */
+/** Finds text fields and dropdowns that are too narrow for four letters. */
 export function crampedFields(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('input:not([type=checkbox], [type=file]), select, textarea')]
@@ -115,7 +115,10 @@ interface Colours {
 }
 type Coloured = {
   colours: Colours;
-  /** Returns what is wrong with the focus of an element: no ring (2.4.7), a faint one (1.4.11), or something that covers it (2.4.11). */
+  /**
+   * Returns what is wrong with the focus indication of an element: no ring (2.4.7), a faint ring (1.4.11), or something that
+   * covers the element (2.4.11).
+   */
   ringTroubles(element: Element): string[];
 };
 
@@ -164,7 +167,7 @@ function bringColours(page: Page | Frame): Promise<void> {
       const { left, right, top, bottom } = element.getBoundingClientRect();
       const x = (left + right) / 2;
       const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-      // The background of a focus ring is what is beside the element or, with a negative outline offset, the element itself.
+      // The background of a focus ring is what is next to the element or, with a negative outline offset, the element itself.
       const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
       const ground = colours.groundOf(
         Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
@@ -189,7 +192,7 @@ export async function faintEdges(page: Page): Promise<string[]> {
     const { contrast, groundOf } = (window as unknown as Coloured).colours;
     const found: string[] = [];
     for (const control of document.querySelectorAll<HTMLElement>(
-      // A slider is known by its thumb.
+      // A slider is recognised by its thumb.
       'input:not([type=checkbox], [type=range]), select, button',
     )) {
       if (!control.checkVisibility() || control.matches(':disabled')) continue;
@@ -217,8 +220,8 @@ export interface Stop {
 }
 
 /**
- * Presses Tab from the top of the page to its end. Returns each stop with its faults: no focus ring or a faint one (2.4.7, 1.4.11),
- * covered by something (2.4.11), out of the page's order (2.4.3), or a focus that opens another page (3.2.1).
+ * Presses Tab from the top of the page to its end. Returns each stop with its faults: no focus ring or a faint one (2.4.7,
+ * 1.4.11), covered by something (2.4.11), out of the page's order (2.4.3), or opening another page on focus (3.2.1).
  */
 export async function tabThrough(page: Page): Promise<Stop[]> {
   const stops: Stop[] = [];
@@ -240,12 +243,13 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
 }
 
 /**
- * Gives the focus to each control in turn, by a script and so much faster than by the Tab key. Returns those with a fault that depends
- * on layout and colours: of a page that {@link tabThrough} has walked at another size. Leaves out what is in frames.
+ * Gives the focus to each control in turn by a script, which is much faster than the Tab key. Returns the controls with a fault
+ * that depends on layout and colours. For pages that {@link tabThrough} has tested at another size. Leaves out controls in
+ * frames.
  */
 export async function focusThrough(page: Page): Promise<Stop[]> {
   await bringColours(page);
-  // The browser shows a focus that a script gives if a key has given the one before.
+  // The browser shows the focus that a script sets only if a key set the previous focus.
   await page.keyboard.press('Tab');
   return page.evaluate(async () => {
     const found: Stop[] = [];
@@ -323,7 +327,7 @@ export function outOfSequence(page: Page): Promise<string[]> {
   });
 }
 
-/** Finds controls that are less than 44 px high. This is our own rule; WCAG asks for 24 px (2.5.8). */
+/** Finds controls that are less than 44 px high. This is our own rule; WCAG requires 24 px (2.5.8). */
 export function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('button, select, summary, input, nav a, li > a, a[class]')]

@@ -4,7 +4,7 @@ import { MEMBER } from '#core/crmFields.ts';
 import { listContacts, listStripe } from './providers.ts';
 import type { StandIns } from './standIns.ts';
 
-/** Waits until HubSpot has been told of, or has refused, every join, but at most `patienceMs`. */
+/** Waits until HubSpot has received or refused the data of every join, but at most `patienceMs`. */
 export async function untilTold(database: pg.Client, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 type Json = Record<string, unknown>;
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest();
 
-/** A passkey in software, as a browser at `origin` would make and use it (WebAuthn, level 2). */
+/** A passkey in software, which behaves like one in a browser at `origin` (WebAuthn, level 2). */
 export class Authenticator {
   readonly #origin: string;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -13,7 +13,7 @@ export class Authenticator {
     this.#origin = origin;
   }
 
-  /** Returns the answer to the options of a registration. */
+  /** Returns the browser's answer to the options of a registration. */
   create({ challenge }: { challenge: string }): Json & { id: string } {
     const { x, y } = this.#keys.publicKey.export({ format: 'jwk' });
     const key = Buffer.concat([
@@ -35,7 +35,7 @@ export class Authenticator {
     });
   }
 
-  /** Returns the answer to the options of a sign-in. */
+  /** Returns the browser's answer to the options of a sign-in. */
   get({ challenge }: { challenge: string }): Json & { id: string } {
     const data = this.#data(0x05);
     const client = this.#client('webauthn.get', challenge);
@@ -46,7 +46,10 @@ export class Authenticator {
     });
   }
 
-  /** Flags: 1 the person was there, 4 was verified, 64 a credential follows. The counter stays 0, as of passkeys that are synced. */
+  /**
+   * Flags: 1 means that the user was present, 4 that the user was verified, 64 that a credential follows. The counter stays 0, as
+   * with synced passkeys.
+   */
   #data(flags: number): Buffer {
     return Buffer.concat([sha256(new URL(this.#origin).hostname), Buffer.from([flags, 0, 0, 0, 0])]);
   }

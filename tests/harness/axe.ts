@@ -16,7 +16,7 @@ export async function violationsIn(
       const { run } = (window as unknown as { axe: typeof axe }).axe;
       const { violations } = await run({
         iframes: false,
-        // Only rules for sound and for locked orientation need more than what the page has loaded.
+        // Nothing is preloaded, since only the rules for sound and locked orientation need more than the loaded page.
         preload: false,
         resultTypes: ['violations'],
         runOnly,

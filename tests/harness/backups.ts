@@ -23,8 +23,8 @@ export interface Installed {
 }
 
 /**
- * Starts an installed PostgreSQL, and on it a test server with the settings `env`. Until the last test of the file has run, PATH
- * begins with PostgreSQL's client tools. Does nothing where no PostgreSQL is installed, since the tests are skipped then.
+ * Starts an installed PostgreSQL, and a test server on it with the settings `env`. Until the last test of the file has run, PATH
+ * begins with PostgreSQL's client tools. Does nothing if no PostgreSQL is installed, since the tests are then skipped.
  */
 export function serverOnInstalledPostgres(env: Record<string, string> = {}): Installed {
   const installed = {
@@ -69,7 +69,7 @@ export async function rowsOf(databaseUrl: string, statement: string): Promise<un
   return (await client.query(statement).finally(() => client.end())).rows;
 }
 
-/** Makes a restore to this database fail late, when it has already created tables and inserted rows. */
+/** Makes a restore to this database fail late, after it has created tables and inserted rows. */
 export async function failLate(databaseUrl: string): Promise<void> {
   await rowsOf(
     databaseUrl,

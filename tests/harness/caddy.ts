@@ -19,8 +19,8 @@ export interface Caddy {
 }
 
 /**
- * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. From then on, this process trusts the
- * proxy's certificate. `change` changes the text of the Caddyfile. `desks` are the ports of the desk, whose name is desk.localhost.
+ * Starts the proxy of compose.yaml, with TLS, in front of these local ports. From then on, this process trusts the proxy's
+ * certificate. `change` edits the text of the Caddyfile. `desks` are the ports of the desk, whose host name is desk.localhost.
  */
 export async function startCaddy(
   ports: readonly number[],
@@ -51,7 +51,7 @@ export async function startCaddy(
   });
   const ended = once(caddy, 'exit');
   const authority = join(folder, 'caddy/pki/authorities/local/root.crt');
-  // Caddy may still be writing the file when it exists.
+  // The file may exist before Caddy has finished writing it.
   const certificate = () => (existsSync(authority) ? readFileSync(authority, 'utf8').trimEnd() : '');
   await until(() => certificate().endsWith('-----END CERTIFICATE-----'));
   setDefaultCACertificates([...getCACertificates(), certificate()]);

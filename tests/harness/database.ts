@@ -25,14 +25,14 @@ const preparing = 7_368_276;
 
 export interface TestDatabase {
   url: string;
-  /** Ends the remaining connections, removes the database, and stops a server that nobody else in this process uses. */
+  /** Ends the remaining connections, removes the database, and stops this process's PostgreSQL if nothing else uses it. */
   drop(): Promise<void>;
 }
 
 /**
  * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one PostgreSQL for all test files, whose URL
- * is in TEST_POSTGRES_URL. A test that needs another PostgreSQL passes its URL as `given`. A test file that is run by hand starts a
- * PostgreSQL of its own.
+ * is in TEST_POSTGRES_URL. A test that needs another PostgreSQL passes its URL as `given`. A test file that is run by hand starts
+ * its own PostgreSQL.
  */
 export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
   const server = given ? undefined : await ownServer();
@@ -59,7 +59,7 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
   return startPostgres({
     dataDir,
     durable: false,
-    // Autovacuum would look through each of the many small databases, again and again.
+    // Autovacuum would repeatedly scan each of the many small databases.
     settings: { max_connections: '300', shared_buffers: '128MB', autovacuum: 'off' },
   });
 }
@@ -73,7 +73,7 @@ export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_
   if (!files || existsSync(cluster)) return;
   cpSync(files, cluster, { recursive: true });
   chmodSync(cluster, 0o700);
-  // Port 0 makes the copied cluster choose a free port.
+  // Port 0 makes the copied cluster use a free port.
   const connection = join(cluster, 'connection.json');
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
@@ -84,7 +84,7 @@ interface OwnServer {
 }
 let own: { users: number; server: Promise<OwnServer> } | undefined;
 
-/** Returns the PostgreSQL of this process, which runs until all who use it have stopped it. */
+/** Returns the PostgreSQL of this process, which runs until all its users have stopped it. */
 async function ownServer(): Promise<OwnServer> {
   own ??= { users: 0, server: startOwnServer() };
   const used = own;
@@ -102,8 +102,8 @@ async function ownServer(): Promise<OwnServer> {
 }
 
 /**
- * Starts a PostgreSQL for this process alone. Its files are a copy of those that an earlier process has left for this checkout and
- * these migrations; if there are none yet, this process leaves its own.
+ * Starts a PostgreSQL for this process only. Its files are a copy of those that an earlier process kept for this checkout and
+ * these migrations; if there are none yet, this process keeps its own.
  */
 async function startOwnServer(): Promise<OwnServer> {
   const uid = process.getuid?.() ?? 0;

@@ -9,8 +9,8 @@ import type { TestServer } from './testServer.ts';
 const MOST_ROUNDS = 200;
 
 /**
- * Tells HubSpot of all persons who are due, until none is left. Those who wait are tried immediately, in their order,
- * and the call budget is refilled first. Returns how many were sent.
+ * Sends all due persons to HubSpot until none is left. Persons that wait for a retry are tried immediately, in their order, and
+ * the call budget is refilled first. Returns how many were sent.
  */
 export async function deliver({ deps, background }: TestServer): Promise<number> {
   const work = { ...deps, database: background };
@@ -25,7 +25,7 @@ export async function deliver({ deps, background }: TestServer): Promise<number>
   throw new Error('HubSpot is told without end.');
 }
 
-/** Makes all persons due who wait. Locks them in the order in which the server does, to avoid deadlocks. */
+/** Makes all waiting persons due. Locks them in the same order as the server, to avoid deadlocks. */
 export async function makeDue(database: Database): Promise<void> {
   await sql`
     with waiting as (select person_id from crm_delivery where due_at > now() order by person_id for no key update)
@@ -34,12 +34,12 @@ export async function makeDue(database: Database): Promise<void> {
   );
 }
 
-/** Refills the budget of calls to HubSpot, and ends a pause in them. */
+/** Refills the budget of calls to HubSpot, and ends any pause in these calls. */
 export async function refillBudget({ background }: Pick<TestServer, 'background'>): Promise<void> {
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
 }
 
-/** Returns how far HubSpot is told of the person of a join. */
+/** Returns the state of the delivery to HubSpot of a join's person. */
 export async function deliveryOf({ deps }: TestServer, uuid: string) {
   const row = await deps.database
     .selectFrom('crm_delivery')
@@ -49,7 +49,7 @@ export async function deliveryOf({ deps }: TestServer, uuid: string) {
   return { refusal: row?.refusal ?? null, sent: row?.sent ?? {}, isDue: (row?.due_at ?? null) !== null };
 }
 
-/** Changes how far HubSpot is told of the person of a join. `set` is SQL. */
+/** Changes the state of the delivery to HubSpot of a join's person. `set` is SQL. */
 export async function setDelivery(
   { deps }: TestServer,
   uuid: string,
@@ -60,7 +60,7 @@ export async function setDelivery(
   );
 }
 
-/** Returns properties of a contact as HubSpot holds them. */
+/** Returns properties of a contact in HubSpot. */
 export async function atHubspot(
   { hubspotUrl }: TestServer,
   contactId: string,

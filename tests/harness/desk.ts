@@ -15,27 +15,27 @@ export interface DeskAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
   data: any;
   message: string | undefined;
-  /** By field, what is wrong with it. */
+  /** The error message of each invalid field. */
   errors: Record<string, string> | undefined;
-  /** What an action shows instead, if it has changed. */
+  /** What an action would do now, if this has changed since it was shown. */
   shown: Shown | undefined;
 }
 
-/** A browser at the desk, with its own cookie. The `data` of a file that is no text is a Buffer. */
+/** A browser at the desk, with its own cookie. If the answer is a file that is not text, `data` is a Buffer. */
 export interface DeskBrowser {
   call(
     name: DeskCallName,
     options?: {
       params?: Record<string, string>;
       query?: Record<string, string>;
-      /** Bytes are sent as they are. */
+      /** The body. Bytes are sent unchanged. */
       body?: object | Uint8Array;
       /** The body of a call that takes a CSV file. */
       csv?: string;
       headers?: Record<string, string>;
     },
   ): Promise<DeskAnswer>;
-  /** Does an action as it is shown now. Returns the answer of the trial if that is refused. */
+  /** Tries an action and then does it. Returns the answer of the trial if the trial is refused. */
   act(
     name: DeskActionName,
     options?: { params?: Record<string, string>; body?: object },
@@ -45,14 +45,14 @@ export interface DeskBrowser {
 export interface TestDesk {
   url: string;
   browser(): DeskBrowser;
-  /** Makes a member of staff. Returns the token of a link that signs them in. */
+  /** Makes a member of staff. Returns the token of their sign-in link. */
   link(name: string, role: StaffRole): Promise<string>;
-  /** Returns a browser that is signed in as a member of staff, whom it makes. */
+  /** Makes a member of staff, and returns a browser that is signed in as them. */
   signedIn(role: StaffRole): Promise<DeskBrowser>;
   close(): Promise<void>;
 }
 
-/** Starts the desk of a test server, at an origin of its own; `behind` is that of the proxy before it, at this `port`. */
+/** Starts the desk of a test server, with its own origin. `behind` is the origin of the proxy in front of it, at this `port`. */
 export async function startDesk(
   server: TestServer,
   mode: 'local' | 'live' = 'local',

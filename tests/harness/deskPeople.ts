@@ -8,11 +8,11 @@ import type { TestServer } from './testServer.ts';
 /** A store item with goods. */
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns helpers for tests of what the desk shows of people. */
+/** Returns helpers for tests of what the desk shows about persons. */
 export function deskPeopleOn(server: TestServer) {
   const { database } = server.deps;
 
-  /** Returns the number of the person of a join. */
+  /** Returns the number of a join's person. */
   async function idOf(uuid: string): Promise<number> {
     const { rows } = await sql<{
       id: number;
@@ -21,7 +21,7 @@ export function deskPeopleOn(server: TestServer) {
   }
 
   let named = 0;
-  /** A person of a name and email that nobody else has. */
+  /** A person whose name and email nobody else has. */
   function somebody(lastName = `Unique${++named}x`) {
     return { firstName: 'Ann', lastName, personalEmail: `${lastName.toLowerCase()}@example.com` };
   }
@@ -33,7 +33,7 @@ export function deskPeopleOn(server: TestServer) {
     return { client, uuid, person };
   }
 
-  /** Returns what the desk's browser is shown of a person. */
+  /** Returns the answer that the desk's browser gets about a person. */
   async function personAt(browser: DeskBrowser, id: number): Promise<DeskData<'getPerson'>> {
     const { data, status, message } = await browser.call('getPerson', { params: { id: String(id) } });
     assert.equal(status, 200, message!);

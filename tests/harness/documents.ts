@@ -4,8 +4,8 @@ import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 /** Makes small, valid documents of every accepted type, and hostile ones. */
 
 /**
- * Makes a PDF of one page, by default with a line of text. A comment fills it up to `size` bytes. `trailer` is added to the trailer
- * dictionary, `catalog` and `page` to those. `more` are further objects, which get the numbers from 6 on.
+ * Makes a PDF of one page, by default with a line of text. A comment fills it up to `size` bytes. `trailer`, `catalog` and `page`
+ * are added to the dictionaries of these names. `more` are further objects, whose numbers begin at 6.
  */
 export function pdf({
   size = 0,
@@ -45,13 +45,13 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // With the padding, the offset after `startxref` can get another digit. So the padding is corrected until the size is right.
+  // With the padding, the offset after `startxref` may get another digit. So the padding is adjusted until the size is right.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
 }
 
-/** 8 by 8 black pixels, coded as scanners and tools for scans do, in hexadecimal digits. */
+/** Pictures of 8 by 8 black pixels, in the encodings that scanners and scanning tools use, as hexadecimal digits. */
 const scans = {
   jpeg2000: {
     filter: 'JPXDecode',
@@ -61,9 +61,9 @@ const scans = {
       080000000800000000000000000001070101ff52000c00000001000304040001ff5c000d4040484850484850484850ff90000a0000000000
       150001ff93df800807808080ffd9`,
   },
-  // Each line is like the line before it (a bit 1), then comes the end of the picture (ITU-T T.6).
+  // A bit 1 for each line, which means that the line equals the one before it, and then the end of the picture (ITU-T T.6).
   fax: { filter: 'CCITTFaxDecode', dictionary: '/K -1 /Columns 8 /Rows 8 /BlackIs1 true', hex: 'ff001001' },
-  // A black page, and upon it a region of the same lines (ITU-T T.88, sections 7.4.8 and 7.4.6).
+  // A black page, and on it a region with the same lines (ITU-T T.88, sections 7.4.8 and 7.4.6).
   jbig2: {
     filter: 'JBIG2Decode',
     dictionary: '',
@@ -75,7 +75,10 @@ const scans = {
 /** The pictures of {@link scannedPdf}, from left to right. */
 export const scanned = Object.keys(scans) as readonly (keyof typeof scans)[];
 
-/** Makes a PDF of one page with one picture of each coding, each a black square of 80 by 80 units, 100 units apart. `broken` cannot be decoded. */
+/**
+ * Makes a PDF of one page with one picture in each encoding. Each is a black square of 80 by 80 units, and they are 100 units
+ * apart. The picture `broken` cannot be decoded.
+ */
 export function scannedPdf({ broken }: { broken?: keyof typeof scans } = {}): Buffer {
   return pdf({
     content: scanned.map((name, index) => `q 80 0 0 80 ${10 + 100 * index} 10 cm /${name} Do Q`).join(' '),
@@ -95,8 +98,8 @@ export function scannedPdf({ broken }: { broken?: keyof typeof scans } = {}): Bu
 export const permissions = { butPrinting: -1852, all: -4 };
 
 /**
- * Makes a PDF that is encrypted by the standard security handler with 40 bits (ISO 32000-2, algorithms 2 and 4). Whoever opens it
- * is asked for `password`, unless that is empty.
+ * Makes a PDF that is encrypted by the standard security handler with 40 bits (ISO 32000-2, algorithms 2 and 4). To open it,
+ * `password` must be entered, unless it is empty.
  */
 export function encryptedPdf({ password = '', permitted = permissions.all } = {}): Buffer {
   const padding = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
@@ -143,9 +146,7 @@ export function jpeg(): Buffer {
   );
 }
 
-/**
- * Makes a JPEG of `count` scans, about 35 bytes each. As in a progressive JPEG, each scan comes with a Huffman table of its own.
- */
+/** Makes a JPEG of `count` scans, about 35 bytes each. As in a progressive JPEG, each scan comes with its own Huffman table. */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
   const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
@@ -208,8 +209,8 @@ export function docOfEntries(count: number): Buffer {
 }
 
 /**
- * Makes a compound file [MS-CFB] of version 3: its directory, its streams, the sectors of its table (FAT), and those of the list of
- * these (DIFAT), since the header has room for 109.
+ * Makes a compound file [MS-CFB] of version 3: its directory, its streams, the sectors of its allocation table (FAT), and the
+ * sectors that list those of the table (DIFAT), since the header has room for only 109.
  */
 function compoundOf(
   streams: readonly { name: string; size: number; text?: Buffer }[],
@@ -218,7 +219,7 @@ function compoundOf(
   const NONE = 0xffff_fffe;
   const sectorsOf = (bytes: number) => Math.ceil(bytes / 512);
   const table: number[] = [];
-  /** Adds a chain of sectors to the table, and returns its first one. */
+  /** Adds a chain of sectors to the allocation table, and returns its first sector. */
   const chain = (sectors: number, { last = NONE } = {}): number => {
     const first = table.length;
     for (let at = 1; at <= sectors; at++) table.push(at === sectors ? last : first + at);
@@ -333,7 +334,7 @@ export const docxParts: readonly Part[] = [
 ];
 export const docx = () => zip(docxParts);
 
-/** Makes text that hardly compresses, the same at each call. */
+/** Makes text that hardly compresses. Each call returns the same text. */
 export function randomText(bytes: number): string {
   const key = Buffer.alloc(16, 'key');
   const random = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil((bytes * 3) / 4)));
@@ -356,8 +357,8 @@ function uint32be(value: number): Buffer {
 }
 
 /**
- * Makes the pieces of a PDF of `bytes` bytes, which may be too large for memory: `padding` bytes of any character belong between
- * `start` and `end`.
+ * Makes the pieces of a PDF of `bytes` bytes, which may be too large for memory. Between `start` and `end` there must be
+ * `padding` bytes of any character.
  */
 export function largePdf(bytes: number): { start: string; padding: number; end: string } {
   const start =

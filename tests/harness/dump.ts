@@ -21,8 +21,8 @@ const tables = [
 ];
 
 /**
- * Copies the tables above into another schema. Returns a function that puts the copies back, as restoring a dump does. A test that
- * needs two dumps at a time gives them different schemas.
+ * Copies the tables above into another schema. Returns a function that restores the copies, like restoring a dump. A test that
+ * needs two dumps at a time uses two schemas.
  */
 export async function dump(
   { deps }: Pick<TestServer, 'deps'>,
@@ -33,9 +33,9 @@ export async function dump(
   for (const table of tables) await run(`create table ${schema}.${table} as table public.${table}`);
   return () =>
     deps.database.transaction().execute(async (trx) => {
-      // Triggers are off: the rows that they would write are in the dump.
+      // Triggers are off, because the rows that they would write are already in the dump.
       await sql`set local session_replication_role = replica`.execute(trx);
-      // Of small tables, deleting takes a fraction of the time of truncating.
+      // Deleting the rows of small tables takes a fraction of the time of truncating them.
       for (const { name } of await referring(trx)) await sql.raw(`delete from ${name}`).execute(trx);
       for (const table of tables) {
         const { rows } = await sql<{ names: string }>`

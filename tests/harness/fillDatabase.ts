@@ -1,14 +1,15 @@
 import type pg from 'pg';
 
-/** How many joins are written at a time: enough to be fast, few enough to report progress often. */
+/** The number of joins that are written at a time: enough to be fast, but few enough to report progress often. */
 const PART = 100_000;
 
 /**
- * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid; the others were left at some step.
- * Every contact is in the mirror and has an invite code of its own. The other tables are filled in proportion: orders, snapshots,
- * payments, memberships, upgrades, documents, letters, refunds, card failures, events, notices, and the counts of the rate limits.
- * The last joins are still in progress, with open intents and a few frozen orders. Nothing is due to Stripe or to HubSpot within
- * the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it turns foreign key checks off.
+ * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid; the others were abandoned at some
+ * step. Every contact is in the mirror and has its own invite code. The other tables are filled in proportion: orders, snapshots,
+ * payments, memberships, upgrades, documents, letters, refunds, card failures, events, notices, and the counts of the rate
+ * limits. The last joins are still in progress, with open intents and a few frozen orders. Nothing is due to be sent to Stripe or
+ * HubSpot within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it turns foreign key
+ * checks off.
  */
 export async function fillDatabase(
   database: pg.Client,
@@ -28,14 +29,14 @@ export async function fillDatabase(
     await database.query('reset synchronous_commit');
   }
   await database.query("select setval(pg_get_serial_sequence('person', 'id'), (select max(id) from person))");
-  // The triggers that count them were off.
+  // The invitations are counted here, because the triggers that count them were off.
   await database.query('select recount_invitations()');
   await database.query('vacuum (analyze)');
 }
 
 /**
- * A query that makes up the data of joins from the joins' numbers alone. It makes the joins with the numbers from `$1` to `$2`;
- * `$3` is the number of all joins.
+ * A query that generates the data of joins from nothing but the joins' numbers. It makes the joins with the numbers from `$1` to
+ * `$2`; `$3` is the number of all joins.
  */
 const joins = `
   select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,

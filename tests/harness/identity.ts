@@ -10,12 +10,15 @@ import { runCommand } from './runCommand.ts';
 import { newMember, newOrder, nominatedOrder, payOrder } from './steps.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Returns helpers for tests of who is who: joins that began in different ways, and what is then known of their persons. */
+/**
+ * Returns helpers for tests about the persons of joins: joins that began in different ways, and what is then known about their
+ * persons.
+ */
 export function identityOn(server: TestServer) {
   const { deps } = server;
   const { person } = hubspotPeople(server);
 
-  /** Makes a contact in HubSpot with an invite code, and lets the server read it. */
+  /** Makes a contact in HubSpot with an invite code, and makes the server read it. */
   async function invited(
     email: string,
     properties: Record<string, string> = {},
@@ -38,13 +41,13 @@ export function identityOn(server: TestServer) {
     return { client, ...(await payOrder(server, client, uuid)) };
   }
 
-  /** Begins a join by the code of a contact in a new browser. Returns the status of the answer: 409 for a member. */
+  /** Begins a join by a contact's code in a new browser. Returns the status of the answer: 409 for a member. */
   async function beginByCode(contactId: string, invitationCode: string): Promise<number> {
     const body = { contactId, invitationCode, isTOLA: true };
     return (await server.client().call('initiateJoin', { body })).status;
   }
 
-  /** Refunds all of a join, and tells HubSpot. */
+  /** Refunds all of a join, and updates HubSpot. */
   async function refund(uuid: string): Promise<void> {
     await refundJoin(deps, uuid, everything);
     await deliver(server);
@@ -85,7 +88,7 @@ export function identityOn(server: TestServer) {
   /** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
   const schoolJoin = (person: Partial<StudentDetails>) => newOrder(server, 'LINCOLN2026', person);
 
-  /** Pays for such a join, with store items or donations, and tells HubSpot. Returns its uuid. */
+  /** Pays for such a join, with store items or donations, and updates HubSpot. Returns its uuid. */
   async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
     const { client, uuid } = await schoolJoin(person);
     for (const productUuid of productUuids)
@@ -102,7 +105,7 @@ export function identityOn(server: TestServer) {
     return contact_id!;
   }
 
-  /** Returns what a contact in HubSpot has in these properties; null for what is empty. */
+  /** Returns the values of a contact's properties in HubSpot; null for an empty property. */
   async function atContact(id: string, properties: readonly string[]) {
     const held = await atHubspot(server, id, ...properties);
     return properties.map((name) => held[name] ?? null);

@@ -3,17 +3,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** A real identity provider (OpenID Connect) on this machine, at which everybody is signed in as `subject` without being asked. */
+/** A real identity provider (OpenID Connect) on this machine. It signs in every browser as `subject`, without asking. */
 export interface IdentityProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whose account signs in from now on. */
+  /** Sets the account that signs in from now on. */
   signsIn(subject: string): void;
   close(): Promise<void>;
 }
 
-/** Starts an identity provider that knows one client, whose browsers come back to `redirectUri`. */
+/** Starts an identity provider that knows one client. Browsers are redirected back to `redirectUri`. */
 export async function startIdentityProvider(redirectUri: string): Promise<IdentityProvider> {
   let subject = 'somebody';
   const client = { clientId: 'desk', clientSecret: 'a secret of the client' };
@@ -29,7 +29,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<Identi
     features: { devInteractions: { enabled: false } },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    // Nobody is asked for consent.
+    // Grants everything, so that no user is asked for consent.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client!.clientId,

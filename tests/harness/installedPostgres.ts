@@ -20,7 +20,7 @@ const places = [
   ...globSync('/opt/homebrew/opt/postgresql@*/bin'),
   ...(process.env.PATH ?? '').split(delimiter),
 ];
-/** The folder of the newest installed PostgreSQL, 15 or newer, that has its client tools; undefined when there is none. */
+/** The folder of the newest installed PostgreSQL, 15 or newer, that has its client tools; undefined if there is none. */
 export const postgresPrograms = places
   .filter((place) => programs.every((program) => isProgram(join(place, program))))
   .map((place) => ({ place, major: majorOf(place) }))
@@ -104,7 +104,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       return address(name);
     },
     async stop() {
-      // SIGQUIT ends PostgreSQL at once, without a clean shutdown: the data are not needed any more.
+      // SIGQUIT ends PostgreSQL immediately, without a clean shutdown, because its data are no longer needed.
       server.kill('SIGQUIT');
       await ended;
       rmSync(dirname(cluster), { recursive: true, force: true });

@@ -8,7 +8,7 @@ import type { ServerProcess } from './serverProcess.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from './steps.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
 
-/** A test server with its own PostgreSQL, which can be stopped and started again at the same address. */
+/** A test server with its own PostgreSQL, which can be stopped and started again on the same host and port. */
 export interface Interruptible {
   arranged: TestServer;
   /**

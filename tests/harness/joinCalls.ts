@@ -36,8 +36,8 @@ const downloaded =
   };
 
 /**
- * Every call of the public API. Of a call that names a join by its uuid: when it is answered, and how it is asked. Of any other: what
- * its caller has to know instead.
+ * Every call of the public API. For a call that identifies a join by its uuid: the state in which it is allowed, and a function
+ * that makes it. For any other call: what its caller has to know instead of a uuid.
  */
 export const table: Record<CallName, { when: 'unpaid' | 'paid'; ask: Ask } | { knows: string }> = {
   getOpenJoin: { when: 'unpaid', ask: asked('getOpenJoin') },
@@ -137,7 +137,7 @@ const papers: Record<DownloadName, { when: 'paid'; ask: Ask }> = {
   pressRelease: { when: 'paid', ask: downloaded('pressRelease') },
   certificatePicture: { when: 'paid', ask: downloaded('certificatePicture') },
 };
-/** The calls and downloads that name a join by its uuid, in an order in which each is answered. */
+/** The calls and downloads that identify a join by its uuid, in an order in which each of them succeeds. */
 export const ofJoins = [
   ...Object.entries(table),
   ...Object.entries(papers).map(([n, p]) => [`download ${n}`, p] as const),

@@ -23,11 +23,11 @@ export interface Joiners {
   failures: Failure[];
   /** The payment intents of the people whose page said that they are members. */
   readonly joined: string[];
-  /** The statuses that the server gave to people who came back from paying, except `succeeded`. */
+  /** The statuses, other than `succeeded`, that the server gave to people who returned from paying. */
   readonly undecided: string[];
-  /** Rejects when a person cannot go on. */
+  /** Rejects when a person cannot continue. */
   readonly broken: Promise<never>;
-  /** Lets everybody finish the current join. */
+  /** Waits until everybody has finished their current join. */
   finish(): Promise<void>;
   /** Stops everybody immediately. */
   leave(): void;

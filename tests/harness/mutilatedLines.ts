@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A line of a CSV file, and whether it has anything in it, so that a reader must count it. */
+/** A line of a CSV file, and whether it has any content, so that a reader must count it. */
 export interface MutilatedLine {
   text: string;
   isFilled: boolean;
@@ -8,7 +8,7 @@ export interface MutilatedLine {
 
 const slips = ['"', '""', ',', ';', '\t', "'", '“', '\u200b', '\u00a0', '\0', '\ufffd', 'é', '#', ' '];
 
-/** Invitations as people and programs damage them, and lines with nothing in them. */
+/** Invitations as people and programs damage them, and lines without content. */
 export const mutilatedLine: fc.Arbitrary<MutilatedLine> = fc.oneof(
   fc
     .tuple(fc.nat(60), fc.array(fc.tuple(fc.nat(60), fc.nat(3), fc.constantFrom(...slips)), { maxLength: 3 }))

@@ -11,7 +11,9 @@ export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
 const deploy = join(import.meta.dirname, '../../docs/deploy.md');
 
-/** Starts nginx with the configuration in docs/deploy.md, but without TLS. It is a proxy for two servers on these ports. */
+/**
+ * Starts nginx with the configuration in docs/deploy.md, but without TLS. It is a proxy in front of two servers on these ports.
+ */
 export async function startNginx(servers: readonly [number, number]) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
   const port = (await freePort())!;
@@ -41,7 +43,7 @@ export async function startNginx(servers: readonly [number, number]) {
     url,
     /** Returns nginx's error log so far. */
     log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
-    /** Returns nginx's access log so far: empty if the configuration turns the log off, as the documented example does. */
+    /** Returns nginx's access log so far. It is empty if the configuration turns the log off, as the documented example does. */
     accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');

@@ -28,7 +28,10 @@ after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
-/** The folder and the account in which a command runs; by default the root of this checkout and the account of this process. */
+/**
+ * The folder in which a command runs, and the account that runs it; by default the root of this checkout and the account of this
+ * process.
+ */
 export interface Whereabouts {
   cwd?: string;
   uid?: number;

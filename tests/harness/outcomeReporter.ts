@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { stripVTControlCharacters } from 'node:util';
 
-/** How many lines of an error's message the outcome has at most. */
+/** The maximum number of lines of an error's message in the outcome. */
 const LINES = 30;
 
 /** The outcome of a test run: its counts, and for each test that failed its name and the beginning of its error. */

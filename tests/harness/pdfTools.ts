@@ -70,10 +70,13 @@ export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }
 
-/** Encrypts a PDF with qpdf: with a password for those who read it, one for its owner, bits of the key, and further options. */
+/**
+ * Encrypts a PDF with qpdf. The arguments are the user password, the owner password, the number of bits of the key, and further
+ * options.
+ */
 export function encryptedByQpdf(pdf: Uint8Array, [user, owner, bits, ...options]: readonly string[]): Buffer {
   const encrypt = ['--encrypt', user!, owner!, bits!, ...options, '--'];
-  // 3: qpdf warns that the encryption is weak.
+  // qpdf exits with 3 to warn that the encryption is weak.
   return withFile(pdf, (path) => {
     const { status, stdout, stderr } = spawnSync('qpdf', ['--allow-weak-crypto', path, ...encrypt, '-']);
     if (status !== 0 && status !== 3) throw new Error(stderr.toString());

@@ -34,9 +34,9 @@ function versionAt(commit: string): string {
 }
 
 /**
- * Writes the files of a commit into an empty folder, with a link to the packages that are installed here. The previous version
- * uses these packages, too. So a package that only the previous version needs must stay in devDependencies until the next
- * version.
+ * Writes the files of a commit into an empty folder, with a link to the packages that are installed here, so that the previous
+ * version uses these packages. A package that only the previous version needs must therefore stay in devDependencies until the
+ * next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

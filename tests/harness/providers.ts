@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
  * (emulators/README.md).
  */
 
-/** Calls Stripe as its dashboard or the page's script would. Returns the answer, whatever its status is. */
+/** Calls Stripe as its dashboard or the page's script would. Returns the answer, whatever its status. */
 export async function requestStripe<Body>(
   url: string,
   method: string,
@@ -65,7 +65,7 @@ export interface HubspotContact {
   properties: Record<string, string | null>;
 }
 
-/** Calls HubSpot's API of contacts, at a path below `contacts`. Throws when HubSpot refuses the call. */
+/** Calls HubSpot's contacts API, at a path below `contacts`. Throws when HubSpot refuses the call. */
 export async function askHubspot<Body = HubspotContact>(
   url: string,
   method: string,

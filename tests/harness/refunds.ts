@@ -14,7 +14,7 @@ export const membershipOnly: RefundWish = {
   upgrade: false,
   items: 'none',
 };
-/** The wish to refund everything that was paid, as with `refund JOIN --upgrade --items all`. */
+/** The wish to refund everything that was paid, like `refund JOIN --upgrade --items all`. */
 export const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
 /** The uuid of a store item in the catalogue. */
 export const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
@@ -88,7 +88,10 @@ export async function settleRefund(
 export const failRefund = (server: TestServer, intentId: string, reason?: string) =>
   settleRefund(server, intentId, 'failed', reason);
 
-/** Gives money of a payment back in Stripe's dashboard, all of it by default, and makes our server read that, as after a webhook. */
+/**
+ * Refunds money of a payment in Stripe's dashboard, all of it by default, and makes our server read the refund, as after a
+ * webhook.
+ */
 export async function refundInDashboard(
   server: TestServer,
   intentId: string,
@@ -109,13 +112,13 @@ export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]
     .filter(({ subject }) => intentIds.includes(subject))
     .map(asTold);
 
-/** Returns a difference as staff read it: what differs, and the command that repairs it. */
+/** Returns a difference in the words that staff read: its sentence, and the command that repairs it. */
 export function asTold(difference: Difference) {
   const { kind, subject, remedy } = difference;
   return { kind, subject, text: differenceSentence(difference), repair: commandOf(remedy) };
 }
 
-/** Makes a paid join to the undergraduate programme. Its order has the membership for $95.00 and a pin for $12.00. */
+/** Makes a paid join in the undergraduate programme. Its order has the membership for $95.00 and a pin for $12.00. */
 export async function undergraduate(server: TestServer) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

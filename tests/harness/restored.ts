@@ -18,7 +18,10 @@ export function restored(server: TestServer) {
     const uuid = await orderingJoin(client, code, person);
     return { client, uuid, ...(await openIntent(client, uuid)) };
   }
-  /** Returns what our tables and Stripe have of these payments, and the standings of the memberships that the joins bought. */
+  /**
+   * Returns the rows of these payments in our tables, their data at Stripe, and the standings of the memberships that the joins
+   * bought.
+   */
   const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
     standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
     payments: await server.deps.database

@@ -8,7 +8,7 @@ import type { TestServer } from './testServer.ts';
 export const joinRow = ({ deps }: TestServer, uuid: string) =>
   deps.database.selectFrom('join_session').selectAll().where('uuid', '=', uuid).executeTakeFirstOrThrow();
 
-/** Returns when a join was erased, as a list: it is empty if the row is gone. */
+/** Returns a list with the time at which a join was erased; an empty list if its row is gone. */
 export const erasedRows = ({ deps }: TestServer, uuid: string) =>
   deps.database.selectFrom('join_session').select('erased_at').where('uuid', '=', uuid).execute();
 
@@ -32,7 +32,10 @@ export function membershipsOf({ deps }: TestServer, uuid: string) {
 
 type WithDatabase = { deps: Pick<Deps, 'database'> };
 
-/** Returns what staff read of the notices, open or ended, the oldest first: of all, of those about a join, or of a kind. */
+/**
+ * Returns the sentences that staff read of the notices, open or ended, the oldest first: of all notices, of those about a join,
+ * or of those of a kind.
+ */
 export async function toldStaff(
   { deps }: WithDatabase,
   { uuid, kind }: { uuid?: string; kind?: NoticeKind } = {},
@@ -44,12 +47,12 @@ export async function toldStaff(
   return rows.map(noticeSentence);
 }
 
-/** Returns what staff read of the notices about a join, the oldest first. */
+/** Returns the sentences that staff read of the notices about a join, the oldest first. */
 export function noticesOf(server: WithDatabase, uuid: string): Promise<string[]> {
   return toldStaff(server, { uuid });
 }
 
-/** Writes a notice with this text, as of now or of before. */
+/** Writes a notice with this text, dated now or earlier. */
 export async function writeNotice({ deps }: WithDatabase, text: string, ago = '0 days'): Promise<void> {
   const at = sql`now() - ${ago}::interval`;
   await sql`

@@ -4,7 +4,7 @@ import { commandNamed, execute, type StaffDeps } from '../../apps/staff/command.
 import { commands } from '../../apps/staff/commands.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Options with which a command does nothing that it would ask about. */
+/** With these options, a command does nothing for which it would ask for confirmation. */
 const TRIALS = ['--dry-run', '--yes', '--ask'];
 
 /** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
@@ -23,8 +23,8 @@ async function printed(t: TestContext, work: () => Promise<number>): Promise<{ o
 }
 
 /**
- * Runs the staff command with this name on a test server, and agrees to what it asks: a test has no terminal. `person erase` is
- * exempt, since its tests agree by themselves. Returns its output and its exit status.
+ * Runs the staff command with this name on a test server. Confirms what the command asks, because a test has no terminal. `person
+ * erase` is exempt, since its tests confirm explicitly. Returns its output and its exit status.
  */
 export function runCommand(
   t: TestContext,
@@ -41,7 +41,7 @@ export function runCommand(
   return runTyped(t, server, name, isAsked ? [...args, '--yes'] : args);
 }
 
-/** As {@link runCommand}, with nothing but these arguments. */
+/** Like {@link runCommand}, but with exactly these arguments. */
 export function runTyped(
   t: TestContext,
   { deps, background }: Pick<TestServer, 'deps' | 'background'>,

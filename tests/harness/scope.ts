@@ -13,7 +13,7 @@ export interface Program<Ready> extends Child {
  * failure, and on Ctrl-C.
  */
 export class Scope {
-  /** Aborts when everything is to stop. */
+  /** Aborts when everything is to be stopped. */
   readonly signal: AbortSignal;
   readonly #onStart: (pid: number) => void;
   readonly #stops: (() => Promise<unknown> | unknown)[] = [];
@@ -34,7 +34,7 @@ export class Scope {
     this.#stops.push(stop);
   }
 
-  /** Stops everything, the last started first. Does nothing when called again. */
+  /** Stops everything in reverse order of starting. Does nothing when called again. */
   async end(): Promise<void> {
     for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
   }

@@ -7,7 +7,9 @@ export interface Sample {
   value: number;
 }
 
-/** Serves a test server's metrics. Each scrape is computed anew, except that values from the database may be up to `keptMs` old. */
+/**
+ * Serves a test server's metrics. Each scrape is computed again, except that values from the database may be up to `keptMs` old.
+ */
 export async function metricsOf({ deps, background }: TestServer, keptMs = 0) {
   const served = await serveMetrics({ ...deps, database: background }, 0, { keptMs });
   return { ...served, scrape: () => scrape(served.url) };

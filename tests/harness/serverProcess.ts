@@ -7,7 +7,7 @@ import { settingsFor } from './standIns.ts';
 import type { TestServer } from './testServer.ts';
 
 const app = join(import.meta.dirname, '../../apps/server');
-/** The server's program: the built one, which starts in half of the time, where `npm test` has built it. */
+/** The server's program: the built server if `npm test` has built it, since that starts in half the time. */
 const main = process.env.TEST_SERVER ?? join(app, 'main.ts');
 const operatorProgram = join(app, '../staff/operator.ts');
 
@@ -24,7 +24,7 @@ export interface ServerProcess {
   stop(): Promise<number | string>;
   /** Kills the server, as a power cut would. */
   kill(): Promise<void>;
-  /** Returns the server's peak memory in bytes; null where the system does not say. */
+  /** Returns the server's peak memory in bytes; null if the operating system does not report it. */
   peakMemory(): number | null;
 }
 

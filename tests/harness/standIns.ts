@@ -19,9 +19,9 @@ export interface StandIns {
 }
 
 /**
- * Starts the stand-ins of all providers in this process, on free ports, with their state in memory unless a `dataDir` is given. The
- * emulators' own tests compare every answer with its published shape; here only `npm run test:long` does, since that takes as long as
- * making the answer.
+ * Starts the stand-ins of all providers in this process, on free ports. Their state is in memory unless a `dataDir` is given. The
+ * emulators' own tests compare every answer with its published schema. Here only `npm run test:long` does so, since the
+ * comparison takes as long as making the answer.
  */
 export async function startStandIns(
   stripe: Partial<StripeEmulatorOptions> = {},

@@ -7,18 +7,19 @@ import { placeCluster } from './database.ts';
 import { until } from './until.ts';
 
 /**
- * Two PostgreSQL servers. The second is a hot standby of the first. The first acknowledges a commit only when the standby has it.
+ * Two PostgreSQL servers. The second is a hot standby of the first. The first acknowledges a commit only when the standby has
+ * received it.
  */
 export interface Pair {
   primary: RunningPostgres;
   standby: RunningPostgres;
-  /** Ends the primary as in a crash. */
+  /** Ends the primary as a crash would. */
   crash(): Promise<void>;
   /** Makes the standby the primary. */
   promote(): Promise<void>;
   /** Starts the crashed server again, as a primary without a standby. */
   revive(): Promise<void>;
-  /** Runs a statement at one of the two servers. */
+  /** Runs a statement on one of the two servers. */
   ask<Row extends pg.QueryResultRow>(at: { url: string }, text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -75,7 +76,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** Returns the URL of a database on several hosts, in libpq's form. */
+/** Returns the URL of a database on several hosts, in libpq's format. */
 export function atSeveral(database: string, ...hosts: readonly { url: string }[]): string {
   const { username, password } = new URL(hosts[0]!.url);
   const all = hosts.map(({ url }) => new URL(url).host).join(',');

@@ -89,7 +89,7 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
-/** Asks for the payment intent of an order, as the page does that shows this total (cents). */
+/** Requests the payment intent of an order, like a page that shows this total (cents). */
 export function askIntent(client: Client, uuid: string, amount = 6500) {
   const body = { amount, currency: 'usd', billingEmail: '' };
   return client.call('createPaymentIntent', { params: { uuid }, body });
@@ -132,7 +132,7 @@ interface Paid {
   clientSecret: string;
 }
 
-/** Lets the server ask Stripe about every payment anew, as if a second had passed since it last did. */
+/** Makes the server ask Stripe about every payment again, as if a second had passed since it last did. */
 export async function secondLater({ deps }: TestServer): Promise<void> {
   await sql`update payment set looked_at = null`.execute(deps.database);
 }
@@ -148,8 +148,8 @@ export async function paidJoin(
 }
 
 /**
- * Pays an open order and reports the payment, as a joiner who agrees to the policies and, if asked, says that this membership is for
- * somebody else. Throws if a step is refused.
+ * Pays an open order and reports the payment, like a joiner who agrees to the policies and, if asked, confirms that this
+ * membership is for somebody else. Throws if a step is refused.
  */
 export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);

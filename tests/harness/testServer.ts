@@ -27,7 +27,7 @@ import { testDatabase } from './database.ts';
 import { control, requestStripe, setFault } from './providers.ts';
 import { demoInvitations, settingsFor, societyFile, startStandIns } from './standIns.ts';
 
-// Stripe's library waits for half a second and more before it tries a call again. Nothing depends on how long.
+// Stripe's library waits for half a second or more before it retries a call. No test depends on this delay.
 Stripe.prototype.getInitialNetworkRetryDelay = () => 0.01;
 
 export interface Answered<Name extends CallName> {
@@ -58,7 +58,7 @@ export interface TestServer {
   deps: Deps;
   /** The database connection of background work and the command line, whose statements may take longer. */
   background: Database;
-  /** The settings that the test adds to the usual ones. */
+  /** The settings that the test adds to the default ones. */
   env: Record<string, string>;
   /** The folder of the server's documents; throws when they are in a bucket. */
   documents: string;
@@ -70,7 +70,7 @@ export interface TestServer {
   /** Returns a client with its own cookies, like a new browser. */
   client(): Client;
   /**
-   * These three add a fault to a provider's stand-in, for requests of our server; `null` removes all its faults
+   * These three functions each add a fault to a provider's stand-in, for requests of our server; `null` removes all its faults
    * (emulators/README.md).
    */
   stripeFault(fault: object | null): Promise<unknown>;
@@ -78,7 +78,7 @@ export interface TestServer {
   mailFault(fault: MailFault | null): Promise<unknown>;
   /** Returns the letters that have arrived, the newest first. */
   letters(): Promise<KeptLetter[]>;
-  /** Makes the emulated Stripe do what a bank or a network does, by one of its controls (emulators/README.md). */
+  /** Makes the emulated Stripe do what a bank or a network does, with one of its controls (emulators/README.md). */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Calls the emulated Stripe as its dashboard or the browser's script would. */
   stripe(
@@ -92,7 +92,7 @@ export interface TestServer {
 /**
  * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless `env` turns
  * them on. `stripeClock` is Stripe's clock in ms. `hubspotLimits: 'off'` turns HubSpot's rate limits off. `searchLagMs`: how long
- * HubSpot's search lags behind a write. `postgresUrl`: a PostgreSQL of the test's own, which it may interrupt.
+ * HubSpot's search lags behind a write. `postgresUrl`: the test's own PostgreSQL, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
@@ -162,7 +162,7 @@ export async function startTestServer(
     const config = readConfig({
       ...settingsFor(standIns, database.url, folder),
       LIMITS: 'off',
-      // A busy machine is no reason to refuse a call of a test, nor is a slow statement.
+      // The server must not refuse a test's call because the machine is busy, nor because a statement is slow.
       SHED_EVENT_LOOP_DELAY_MS: '0',
       LOG_LEVEL: 'fatal',
       ...env,
@@ -176,19 +176,22 @@ export async function startTestServer(
   }
 }
 
-/** What inspects documents and makes papers, each in a process or thread that takes long to start: one for all test servers. */
+/**
+ * The document inspector and the printer of papers each run in a process or thread that takes long to start, so all test servers
+ * share them.
+ */
 const [inspector, printer] = [openInspector(), openPrinter()];
 
 let ours: Society | undefined;
 
-/** Reads the repository's society file, whose parsing takes long, once for all test servers, and any other each time. */
+/** Reads a society file. The repository's own file, whose parsing takes long, is read only once for all test servers. */
 function readOnce(file: string): Society {
   if (file !== societyFile) return readSociety(file);
   ours ??= readSociety(file);
   return ours;
 }
 
-/** A process with nothing to do. Measuring takes time, and dozens of test servers may run in one process. */
+/** The measurements of an idle process. Measuring takes time, and dozens of test servers may run in one process. */
 const idle = { eventLoopDelay: 0, heapUsed: 0, rssBytes: 0 };
 
 /** Starts a test server that all tests of a file share, and closes it after the last test. */

@@ -8,7 +8,7 @@ import { paidJoin } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 import { postPdf } from './uploads.ts';
 
-/** Returns helpers that do with transcripts what applicants and staff do. */
+/** Returns helpers that do what applicants and staff do with transcripts. */
 export function transcriptsOn(server: TestServer) {
   /** Uploads a transcript. Returns the status of the answer. */
   async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {
@@ -27,10 +27,7 @@ export function transcriptsOn(server: TestServer) {
   const reject = (t: TestContext, uuid: string, reason: RejectionReason, ...more: string[]) =>
     runCommand(t, server, 'documents reject', [uuid, '--reason', reason, ...more]);
 
-  /**
-   * Sends all letters that are due. Returns the texts of the letters to this address that are about transcripts, the first one
-   * first.
-   */
+  /** Sends all letters that are due. Returns the texts of the letters about transcripts to this address, the oldest first. */
   async function lettersTo(email: string): Promise<string[]> {
     while (await sendDue(server.deps, server.deps.config.mail!));
     const letters = await server.letters();

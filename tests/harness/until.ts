@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Ends a wait for something that does not come (ms): far longer than anything takes, even on a busy machine. */
+/** The time (ms) after which a wait fails: far longer than anything takes, even on a busy machine. */
 const GUARD_MS = 120_000;
 
-/** Calls `holds` again and again until it returns true. */
+/** Calls `holds` repeatedly until it returns true. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + GUARD_MS;
   while (!(await holds())) {

@@ -5,8 +5,8 @@ import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
 /**
- * Makes the API call of the button Upgrade Now. With `charge: false` in `more`, the server charges nothing, and answers with what
- * the form for another card needs.
+ * Makes the API call of the button Upgrade Now. With `charge: false` in `more`, the server charges nothing, and returns what the
+ * form for another card needs.
  */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
@@ -49,7 +49,9 @@ export function beforeStripe(
   t.after(() => Object.assign(payments, { [before]: asks }));
 }
 
-/** Makes a barrier for `count` callers. Each call of the returned function waits until that function was called `count` times. */
+/**
+ * Makes a barrier for `count` callers. Each call of the returned function waits until the function has been called `count` times.
+ */
 export function gathering(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -112,7 +114,7 @@ export async function saveOtherCard(server: TestServer, uuid: string, card: stri
     .execute();
 }
 
-/** Makes a paid upgrade by link, in a join of its own. `items` adds store items. */
+/** Makes a paid upgrade by link, in its own join. `items` adds store items. */
 export async function upgradeByLink(
   server: TestServer,
   contactId: string,
@@ -130,6 +132,6 @@ export async function upgradeByLink(
   return { client, uuid, intentId: id };
 }
 
-/** Makes a paid membership by a link to a contact, in a join of its own. */
+/** Makes a paid membership by a link to a contact, in its own join. */
 export const membershipByLink = (server: TestServer, contactId: string) =>
   upgradeByLink(server, contactId, { productId: 1 });

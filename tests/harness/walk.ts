@@ -12,11 +12,14 @@ import { type Client, startTestServer, type TestServer } from './testServer.ts';
 /** The email addresses of the one or two people in a {@link Walk}. */
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
 /**
- * What HubSpot may have of the invited person when a {@link Walk} begins: no contact (`nobody`), or a contact with this status. The
- * empty text is a contact without a status.
+ * The state of the invited person in HubSpot when a {@link Walk} begins: no contact (`nobody`), or a contact with this status.
+ * The empty text is a contact without a status.
  */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** How many rounds of due work are done. One is not enough, since work may make other work due: a refund makes an event. */
+/**
+ * The number of rounds of due work. One round is not enough, since work may make other work due: for example, a refund makes an
+ * event.
+ */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
@@ -58,9 +61,9 @@ export class Choices {
  */
 export class Walk {
   readonly joins: Join[] = [];
-  /** The contacts that were invited, each with its code. */
+  /** The invited contacts, each with its code. */
   readonly invited: { code: string; email: string }[] = [];
-  /** What happened so far, to explain a failed walk. */
+  /** What has happened so far, to explain a failed walk. */
   readonly story: string[] = [];
   readonly server: TestServer;
   readonly browsers: readonly Client[];
@@ -153,7 +156,7 @@ export class Walk {
     await server.stripeFault(null);
     await server.hubspotFault(null);
     await server.stripeControl('refunds', { answer: 'succeeded' });
-    // Makes open payments three days old, so that the server gives them up. While a join has an open payment, it stays with its
+    // Makes open payments three days old, so that the server cancels them. While a join has an open payment, it stays with its
     // contact, even if that contact was merged into another one.
     await sql`update payment set created_at = created_at - interval '3 days' where status = 'open'`.execute(
       this.database,

@@ -26,7 +26,7 @@ const elements = {
   text: ['p', 'li', 'dd', 'span'],
 };
 
-/** Locates an element: a `text` by words that it contains, any other kind by its whole name. */
+/** Locates an element: a `text` by words that it contains, any other kind by its full name. */
 function byWords(kind: keyof typeof elements, words: string): By {
   const text = words.replaceAll('"', '');
   const match =

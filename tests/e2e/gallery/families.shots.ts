@@ -4,7 +4,7 @@ import { expect } from '../fixtures.ts';
 import { button, heading, runClockUntil, typeBillingAddress, typeCard } from '../steps.ts';
 import { shoot, test } from './shoot.ts';
 
-// What parents and friends see: the page on which somebody else pays, and the one on which a code is checked.
+// The pages for parents and friends: the one on which somebody else pays, and the one that checks a code.
 
 test('somebody else pays', async ({ page, browser }) => {
   await orderingJoin(page);

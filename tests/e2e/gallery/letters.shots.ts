@@ -2,7 +2,7 @@ import { sampleMails } from '../../harness/sampleLetters.ts';
 import { shoot, test } from './shoot.ts';
 
 /**
- * The widths at which letters are shown (px): the width of a phone, and the width beside the list of letters in a mail client on
+ * The widths at which letters are shown (px): the width of a phone, and the width next to the list of letters in a mail client on
  * a desktop.
  */
 const WIDTHS = [360, 700];

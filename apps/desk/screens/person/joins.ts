@@ -5,7 +5,7 @@ type Join = PersonData['joins'][number];
 /** Whether the join has a succeeded payment, so that something may be refunded. */
 export const isPaid = ({ payments }: Join) => payments.some(({ status }) => status === 'succeeded');
 
-/** Whether a certificate can be made of a join: its membership is held. */
+/** Whether the join bought a membership that is not void. It may have ended; the server then refuses a certificate. */
 export const isHeld = ({ payments }: Join) =>
   payments.some(({ memberNumber, standing }) => memberNumber !== null && standing !== 'void');
 
