@@ -31,7 +31,7 @@ export interface Loudness {
   /**
    * The failures for which no toast is shown. With `true`, these are all failures (specification, section 8, payment return).
    * With an HTTP status or a `code`, these are the failures with that status or code, which the screen handles itself. A 503 with
-   * a sentence never shows a toast: every screen shows the sentence, and most try again by themselves.
+   * a sentence never shows a toast, since every screen shows the sentence, and most try again automatically.
    */
   quiet?: boolean | number | Failure['code'] | undefined;
   /** Aborts the request. An aborted request shows no toast. */

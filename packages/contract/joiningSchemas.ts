@@ -82,7 +82,7 @@ const checkoutDetails = z.object({
   /** A sentence about a name that the certificate cannot show; null if it can. */
   nameProblem: nullableText,
   /**
-   * The first name and an initial of the person for whom a join by a checkout link pays; null for any other join, and if the name is
+   * The first name and initial of the person for whom a join by a checkout link pays; null for any other join, and if the name is
    * unknown.
    */
   payingFor: nullableText,

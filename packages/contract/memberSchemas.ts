@@ -44,8 +44,8 @@ export const memberSchemas = {
       /** The email to which letters go. Null for browsers that do not hold the join. */
       email: nullableText,
       /**
-       * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
-       * there is none. Null for browsers that do not hold the join.
+       * The joiner's email, if no mail server would accept it. `writtenTo`: another email of the joiner, to which letters go;
+       * null if there is none. Null for browsers that do not hold the join.
        */
       unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullable(),
       /**
@@ -65,8 +65,8 @@ export const memberSchemas = {
         })
         .nullable(),
       /**
-       * The refunded payments of this join and of other joins of the same contact, described as in the answer of postPayment.
-       * Amounts are in cents.
+       * The refunded payments of this join and of other joins of the same contact, in the same form as in the answer of
+       * postPayment. Amounts are in cents.
        */
       refunded: z.array(
         z.object({

@@ -78,9 +78,10 @@ export const failure = z.object({
   /** Present only if the session's state does not allow the call: the path of the screen where the session continues. */
   goOn: z.string().optional(),
   /**
-   * The reason of the failure, for programs. Every failure has one, so a 404 without a code comes from a server that does not have
-   * the call. `perhaps_paid`: this browser has perhaps paid for this joiner before, so the page asks whether a second payment is
-   * intended. `being_paid`: somebody is paying by the join's pay link. `already_member`: the invitation's person has nothing to buy.
+   * The reason of the failure, for programs. Every failure of our server has one, so a 404 without a code comes from a server
+   * that does not have the call. `perhaps_paid`: this browser may have paid for this joiner before, so the page asks whether a
+   * second payment is intended. `being_paid`: somebody is paying by the join's pay link. `already_member`: the invitation's
+   * person has nothing to buy.
    */
   code: z.enum(failureCodes),
   requestId: z.string().optional(),
@@ -160,5 +161,5 @@ export const token = given(200);
 /** The key of the join's programme. */
 export const programmeOfJoin = z.string();
 
-/** The body of a call that needs none. It is missing or an empty object. */
+/** The body of a call that needs no body. It is missing or an empty object. */
 export const noBody = none.nullish();

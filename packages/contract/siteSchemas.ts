@@ -65,7 +65,7 @@ export const site = z.object({
     scriptUrl: z.string().nullable(),
   }),
   uploadMaxBytes: z.number().nullable(),
-  /** Whether the server sends letters, so that joiners can ask for the link to their join. */
+  /** Whether the server sends letters, so that joiners can request the link to their join. */
   sendsLetters: z.boolean(),
   /** The origin of the API; empty if it is the page's own origin. */
   apiUrl: z.string(),

@@ -33,7 +33,7 @@ export function mix(colour: string, percent: number, other: string): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The page's fixed colours that appear next to the society's colours. They must equal those in packages/ui/tokens.css. */
+/** The page's fixed colours that appear next to the society's colours. They must equal the colours in packages/ui/tokens.css. */
 export const pageColours = {
   white: '#ffffff',
   paper: '#fffdf8',

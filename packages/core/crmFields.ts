@@ -172,7 +172,7 @@ export function purchasesToSend(
 }
 
 /**
- * Whether the payment time in the CRM (`held`) is that of this payment (`paidAt`). It is assumed that no two payments have the
+ * Whether the payment time in the CRM (`held`) belongs to this payment (`paidAt`). It is assumed that no two payments have the
  * same time to the millisecond. The two times of one payment differ if it is made again after a restore: `paidAt` is then
  * Stripe's time, in whole seconds, and the CRM may have the time of the first confirmation, which is later.
  */

@@ -55,11 +55,11 @@ export interface ToldContact {
   attached: Told;
   /** Whether a join created the contact. */
   isMade: boolean;
-  /** What HubSpot had of each field when we last wrote or read it. */
+  /** HubSpot's value of each field when we last wrote or read it. */
   sent: CrmValues;
 }
 
-/** What is written into a contact. */
+/** The values to write into a contact. */
 export interface Projection {
   properties: Record<string, string>;
   /** Our values that HubSpot has after this write, by field. */

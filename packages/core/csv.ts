@@ -24,7 +24,7 @@ function cellOf(text: string): string {
 
 /** The errors that spreadsheets show in a cell, in any language: #NAME?, #REF!, #N/A, #BEZUG!, #####. */
 const spreadsheetError = /^#(#+|[\p{Lu}\d/_]+[!?]?)$/u;
-/** What programs and people write where there is no value. */
+/** Texts that programs and people write in place of a missing value. */
 const placeholder =
   /^(null|none|nil|nan|undefined|n\/?a|n\.a\.?|<na>|[<([]?(null|none|blank|empty|undefined)[>)\]]?|\\n|\[object object\]|[-–—._?]+)$/i;
 /** Placeholders that are also names of persons if they are written like this. */
@@ -50,7 +50,7 @@ export function isMangled(text: string): boolean {
   );
 }
 
-/** Returns the reason why a text of a CSV file is not the id of a contact in HubSpot; null if it is one. */
+/** Returns the reason why a text in a CSV file is not the id of a HubSpot contact; null if it is one. */
 export function contactIdFault(text: string): string | null {
   if (/^[0-9]{1,20}$/.test(text)) return null;
   return isMangled(text)

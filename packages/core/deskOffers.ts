@@ -39,7 +39,7 @@ export function actionPath(
   return `${personId === null ? '/' : `/people/${personId}`}?${query}`;
 }
 
-/** Returns what the desk offers for a remedy. */
+/** Returns the links or the sentence that the desk offers for a remedy. */
 export function deskOffers(remedy: Remedy | null, places: Places): Offered {
   if (remedy === null) return { offers: [], advice: null };
   const offer = (name: string, path: string, role: StaffRole = 'staff'): Offered => ({

@@ -38,7 +38,7 @@ export interface ShippedOrder {
  * - `open`: to be sent.
  * - `held`: staff must decide, because the payment is disputed, the upgrade's base membership has ended, or part of the payment
  *   was refunded and it is unknown for which lines.
- * - `ended`: not to be sent, because the money went back or the membership has ended.
+ * - `ended`: not to be sent, because the money was refunded or the membership has ended.
  * - `sent`: already sent. `isOwed` is false if the goods would now be `ended`, had they not been sent.
  */
 export type GoodsState =
@@ -118,7 +118,7 @@ function owes(
   if (isLostWhole({ refunds, dispute })) return lost;
   const taken = refunds.filter((refund) => refund.isDispute && counts(refund));
   const back = centsBack(refunds, line);
-  // Any refund of a membership or upgrade ends it. A store item counts as refunded only when its whole price went back.
+  // Any refund of a membership or upgrade ends it. A store item counts as refunded only when its whole price was refunded.
   if (isMembershipType(paid.type) ? back > 0 : back >= paid.priceCents)
     return centsBack(taken, line) > 0 ? lost : { is: 'ended', because: 'refunded' };
   const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);

@@ -18,7 +18,7 @@ export interface HeldJoin extends Holding {
 /** Whether a browser still holds its join after somebody has proven, in any browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/** The facts of a join that decide what a browser may do with it, and see of it. */
+/** The facts about a join that decide what a browser may do with it and see of it. */
 export interface JoinAccess {
   state: JoinSessionState;
   /** Whether somebody has proven, in any browser, that they are the joiner. */

@@ -25,7 +25,7 @@ export function orderDescription(
 /**
  * Returns the lines of an order as metadata for its intent, so that the order can be rebuilt from Stripe alone. Each line is
  * written as product id, type, price in dollars, and name. Keys that these lines do not need get an empty value, with which
- * Stripe deletes what an earlier order had under them.
+ * Stripe deletes the values of an earlier order.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = inValues(
@@ -170,7 +170,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** The key of the name of somebody who pays by a pay link. */
+/** The key of the payer's name, if somebody else pays by a pay link. */
 const PAYER = 'payer';
 /**
  * Metadata that removes a pay link's payer from an intent, and keeps the joiner. The key itself stays, to record that somebody

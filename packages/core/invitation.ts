@@ -5,7 +5,7 @@
 export const invitationStates = ['unused', 'used', 'expired', 'withdrawn'] as const;
 export type InvitationState = (typeof invitationStates)[number];
 
-/** What decides whether a code opens a join. */
+/** The facts that decide whether a code opens a join. */
 export interface InvitationFacts {
   isWithdrawn: boolean;
   hasExpired: boolean;

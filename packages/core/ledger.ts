@@ -75,7 +75,7 @@ function feeKept(
   return isFee ? Math.max(0, Math.min(left, stays)) : 0;
 }
 
-/** Whether one of these refunds gave back a membership (order line number `line`) less its processing fee. */
+/** Whether one of these refunds refunded a membership (order line number `line`) less its processing fee. */
 function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): boolean {
   return refunds
     .filter(counts)

@@ -33,7 +33,7 @@ export const letterKinds = [
   'link',
   /** The code with which a user proves on a new device that they are the joiner. */
   'code',
-  /** To the former address of a joiner who has corrected their email. */
+  /** A notice to the former address of a joiner who has corrected their email. */
   'email-changed',
   /** The reminders about an unfinished join, an hour and two days after the joiner's last activity. */
   'reminder-hour',

@@ -8,7 +8,7 @@ Juan de la Cruz|Abdel-Rahman|欧阳娜娜|八千代|ann|St. John`;
 for (const name of names.split(/[|\n]/))
   test(`"${name}" is printed as a name`, () => assert.equal(nameForLetter(name), name));
 
-/** Sentences, addresses, links, numbers, and what is too long for a name. */
+/** Sentences, addresses, links, numbers, and texts that are too long for a name. */
 const others = `Your account is locked call 1-800-555-0100|You won|Click here|Verify your account|Please call us
 Pay at the door tonight|Youraccountislockedforever|您的账户已被锁定请立即致电客服|evil dot com now
 evil.com|evil․com|evil。com|evil｡com|evil．com|evil﹒com|evilꓸcom|evilᐧcom|evil·com|evil‧com|evil٠com|evil・com|ｅｖｉｌ．ｃｏｍ

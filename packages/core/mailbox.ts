@@ -1,4 +1,4 @@
-/** Providers with several domains for one mailbox. */
+/** Providers with several domains for the same mailbox. */
 const SAME: Record<string, string> = {
   'googlemail.com': 'gmail.com',
   'me.com': 'icloud.com',

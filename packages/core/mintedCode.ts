@@ -47,8 +47,8 @@ export function isMinted(code: string): boolean {
 
 /**
  * Whether a normalised code is probably a mistyped minted code (a slip): it has nine characters, of which at most one is outside
- * the alphabet, and is no minted code. A code that a society gave out itself may have this form, too. The result depends on the
- * text alone, so it does not reveal which codes exist.
+ * the alphabet, and is not a minted code. A code that a society made itself may have this form, too. The result depends only on
+ * the text, so it does not reveal which codes exist.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -91,8 +91,8 @@ export function linkedScreen(search: string): string | null {
 }
 
 /**
- * Returns the path of the page on which a phone uploads a document for a join on another device. With the token the phone can do
- * nothing else in the join.
+ * Returns the path of the page on which a phone uploads a document for a join on another device. The token gives no other access
+ * to the join.
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 

@@ -22,8 +22,8 @@ export interface OpenLine extends OrderLine {
 }
 
 /**
- * The most revisions of an order; once it has had so many, no line can be added. A line's number, which is that of the revision
- * that added the line, must fit into the last 16 bits of the line's uuid.
+ * The maximum number of revisions of an order; after that many, no line can be added. A line's number is the revision that added
+ * the line, and must fit into the last 16 bits of the line's uuid.
  */
 export const MOST_REVISIONS = 0xffff;
 /** The most lines of an order. Nobody needs as many; the limit stops scripts. */
@@ -52,7 +52,7 @@ export function withMembership(
 
 /**
  * Returns the uuid of a line: the session's uuid (version 4) with the version changed to 8, which is free for custom use (RFC
- * 9562, section 5.8), and the line's number in the last 16 bits. Lines therefore need no table of their own.
+ * 9562, section 5.8), and the line's number in the last 16 bits. So the lines' uuids need not be stored.
  */
 export function lineUuid(sessionUuid: string, number: number): string {
   const session = sessionUuid.toLowerCase();

@@ -3,8 +3,8 @@ export const PASS_DAYS = 30;
 /** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * The most wrong tries to prove that one is the joiner. After this many tries, by code and by last name and ZIP code together, a
- * new code must be mailed. After this many by last name and ZIP code, only a code is accepted.
+ * The maximum number of wrong tries to prove to be the joiner. After this many tries, counting those by code and those by last
+ * name and ZIP code together, a new code must be mailed. After this many by last name and ZIP code, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 
@@ -72,8 +72,8 @@ export interface FoundJoin {
 }
 
 /**
- * Returns the joins for which a request gets links, the proven ones first. Of several proven joins with the same first and last name,
- * and of several others, it is the paid one or, if none is paid, the newest.
+ * Returns the joins for which a request gets links, the proven ones first. Of several proven joins with the same first and last
+ * name, only one is returned: the paid one or, if none is paid, the newest. The same holds for unproven joins.
  */
 export function joinsToLink<Join extends FoundJoin>(found: readonly Join[]): Join[] {
   const byPreference = found.toSorted(

@@ -30,7 +30,10 @@ export interface Payer {
 }
 export type PayerFaults = Partial<Record<keyof Payer, string>>;
 
-/** Returns what is missing or wrong in what a payer typed. `asksConsent`: whether the programme asks for guardian consent. */
+/**
+ * Returns a sentence for each missing or invalid value that a payer typed. `asksConsent`: whether the programme asks for guardian
+ * consent.
+ */
 export function payerFaults(
   { name, email, hasGuardianConsent }: Payer,
   { asksConsent }: { asksConsent: boolean },

@@ -55,7 +55,7 @@ const table: readonly Row[] = [
   ['likely same', 'proven', 'proven', 'paid', 'ask', 'sell', told],
   ['likely same', 'proven', 'proven', 'disputed', 'ask', 'sell', told],
   ['likely same', 'proven', 'proven', 'refunded', 'sell', 'sell', 'buys'],
-  // A stranger who typed the name and email of a member; or the member, who has lost the code.
+  // A stranger who typed the name and email of a member, or the member themselves without their code.
   ['likely same', 'proven', 'unproven', 'paying', 'ask', 'sell', 'buys'],
   ['likely same', 'proven', 'unproven', 'paid', 'ask', 'sell', told],
   ['likely same', 'proven', 'unproven', 'disputed', 'ask', 'sell', told],

@@ -158,7 +158,7 @@ export interface Held {
   type: MembershipType;
 }
 
-/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
+/** A join (`uuid`) of one person, with the types of membership that joins of the other person (`others`) hold as well. */
 export interface HeldTwice {
   uuid: string;
   types: MembershipType[];

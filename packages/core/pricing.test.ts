@@ -67,8 +67,8 @@ const paid = (cell: string): OrderLine[] =>
   }));
 
 /**
- * Parses a cell about money that went back. Each entry is the name of a refunded line, or `dashboard` (a refund made there),
- * `lost` (in a dispute) or `failed` (a refund that failed).
+ * Parses a cell about refunded money. Each entry is the name of a refunded line, or `dashboard` (a refund made there), `lost` (in
+ * a dispute) or `failed` (a refund that failed).
  */
 function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
@@ -84,7 +84,7 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
 }
 
 /**
- * Builds an order from a row of the table: `cell` has what was paid, `already` what was refunded before. Dashboard refunds are
+ * Builds an order from a row of the table: `cell` has the paid lines, `already` the earlier refunds. Dashboard refunds are
  * matched to lines by amount, as the server does it.
  */
 function order(

@@ -6,7 +6,7 @@ import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
  * if everything of its kind was refunded.
  */
 export interface Purchases {
-  /** The membership's name. The name stays after the membership has ended, because another CRM field has the status. */
+  /** The membership's name. The name is kept after the membership has ended, because another CRM field has the status. */
   membership: string | null;
   /** The upgrade's name; empty after the upgrade has ended. */
   upgrade: string | null;

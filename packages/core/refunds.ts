@@ -9,14 +9,14 @@ export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'cancele
 
 /**
  * The reason of a refund:
- * - `duplicate`: the payment bought nothing and goes back in full by itself.
- * - `unconfirmed`: the payment could not be confirmed, and staff give it back in full.
- * - `requested`: staff decided it on request.
+ * - `duplicate`: the payment bought nothing and is refunded in full automatically.
+ * - `unconfirmed`: the payment could not be confirmed, and staff refund it in full.
+ * - `requested`: staff decided on a refund at the payer's or member's request.
  * - `ineligible`: the payer was not eligible, so the processing fee is kept.
- * - `dashboard`: the money went back outside Induct, or a lost dispute took it.
+ * - `dashboard`: the money was refunded outside Induct, or a lost dispute took it.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | StaffReason | 'dashboard';
-/** The reasons from which staff choose. When staff choose a reason, they also say which lines go back. */
+/** The reasons from which staff choose. When staff choose a reason, they also choose the lines to refund. */
 export const staffReasons = ['requested', 'ineligible'] as const;
 export type StaffReason = (typeof staffReasons)[number];
 
@@ -34,8 +34,8 @@ export interface GivenBack {
   /** Whether this is not a refund but the amount that a lost dispute took. */
   isDispute?: boolean;
   /**
-   * Who decided for which lines the refund was.
-   * - `us`: Induct made the refund, by itself or by a command of staff.
+   * Who decided which lines the refund was for.
+   * - `us`: Induct made the refund, automatically or by a command of staff.
    * - `staff`: the refund was made elsewhere, and staff named its lines later (`refund assign`).
    * - null: the refund was made elsewhere, and its lines are inferred from its amount (dashboardRefunds.ts).
    */
@@ -77,7 +77,7 @@ export interface RefundPlan {
   notes: string[];
 }
 
-/** Whether a refund counts as money that goes back: all do, even due ones, except failed and cancelled refunds. */
+/** Whether a refund counts as refunded money. All refunds do, even due ones, except failed and cancelled refunds. */
 export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
@@ -203,7 +203,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
-/** Returns those ids of the wished items that belong to no donation and no store item of these orders. */
+/** Returns the ids of wished items that are neither a donation nor a store item of these orders. */
 export function absentItems(orders: readonly Pick<PaidOrder, 'lines'>[], { items }: RefundWish): number[] {
   if (typeof items === 'string') return [];
   const lines = orders.flatMap((order) => order.lines);
@@ -293,7 +293,7 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
 }
 
 /**
- * Shares the parts out among the refunds: the first refund gets parts until its amount is reached, then the next one. A part can
+ * Distributes the parts among the refunds: the first refund gets parts until its amount is reached, then the next one. A part can
  * be split between two refunds. Returns the parts of each refund.
  */
 export function sharesOf(
@@ -368,8 +368,8 @@ export type Dispute = 'open' | 'lost';
 /**
  * The standing of a membership. The first two are held; the others have ended:
  * - `active`: paid.
- * - `disputed`: the bank holds the money, or a dispute was lost and nobody has said yet what its amount was for.
- * - `refunded`: the money went back.
+ * - `disputed`: the bank holds the money, or a dispute was lost and staff have not yet said which lines its amount was for.
+ * - `refunded`: the money was refunded.
  * - `charged_back`: a dispute was lost.
  * - `void`: Stripe has no such payment.
  */

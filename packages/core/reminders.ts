@@ -31,9 +31,9 @@ export interface LeftJoin {
   /** Whether it is proven who the joiner is. */
   isProven: boolean;
   joiner: Holdings | null;
-  /** Whether the email is that of a member in HubSpot. */
+  /** Whether the email belongs to a member in HubSpot. */
   isEmailOfMember: boolean;
-  /** The other joins with the same email, typed in their details or for a receipt. */
+  /** The other joins with the same email, typed in their details or as the email for a receipt. */
   others: readonly { isProven: boolean; isPaid: boolean; isNewer: boolean }[];
   /** Whether reminders to the email were stopped. */
   isStopped: boolean;

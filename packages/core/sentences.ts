@@ -63,7 +63,7 @@ export function toastFor(status: number, message?: string): ToastText {
   return { title: 'Error', text: message || 'An error occurred.' };
 }
 
-/** Shown when no answer came in time. */
+/** Shown when no answer arrived in time. */
 export const NO_ANSWER = 'We got no answer. Please check your connection, and try again.';
 /** Shown when the link in a letter or a code could not be looked up. */
 export const LINK_NOT_OPENED = 'We could not open your link. Please try again.';
@@ -72,8 +72,8 @@ export const LINK_NOT_OPENED = 'We could not open your link. Please try again.';
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * Returns the sentence for an error status with which a proxy answered in place of our server; undefined if the status says no
- * more than that the call failed.
+ * Returns the sentence for an error status with which a proxy answered in place of our server; undefined if the status only means
+ * that the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
   if (status === 413)

@@ -53,8 +53,8 @@ export interface CountryRule {
 }
 
 /**
- * The facts that the rules need besides the details: the current year, a country by its full name (undefined if it does not exist),
- * and whether the programme asks for guardian consent.
+ * The facts that the rules need in addition to the details: the current year, a country by its full name (undefined if it does
+ * not exist), and whether the programme asks for guardian consent.
  */
 export interface StudentDetailsContext {
   currentYear: number;
@@ -166,7 +166,7 @@ function fieldError(
   }
 }
 
-/** The state is required, and has to be among those of the country, only where the country has any (specification, section 5). */
+/** Only if the country has subdivisions, the state is required and must be one of them (specification, section 5). */
 function stateError(state: string, country: string, context: StudentDetailsContext): string | undefined {
   const { hasSubdivisions = false, subdivisions = null } = context.country(country) ?? {};
   if (!hasSubdivisions) return undefined;

@@ -65,9 +65,9 @@ function Toasts({ close, onMounted }: { close: string; onMounted: (show: Show) =
       });
     });
   }, [onMounted, add, end]);
-  // The library pauses the timers of toasts while the window lacks the focus. The window also loses the focus to a frame of the
-  // page, such as the card form, although the joiner is still on the page. The timers must then go on, so the library is told
-  // that the window has the focus.
+  // The library pauses the timers of toasts while the window lacks the focus. The window also loses the focus to a frame in the
+  // page, such as the card form, although the joiner is still on the page. To keep the timers running, this code reports to the
+  // library that the window has the focus.
   useEffect(() => {
     const goOn = () => {
       if (document.hasFocus()) window.dispatchEvent(new FocusEvent('focus'));

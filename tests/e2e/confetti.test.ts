@@ -16,7 +16,7 @@ test('confetti is thrown for three seconds, but not for who prefers reduced moti
   await page.clock.install();
   await page.reload();
   await expect(canvas).toHaveCount(1);
-  // From here on the clock stands still unless the test moves it.
+  // From here on the clock is stopped, and moves only when the test advances it.
   await page.clock.pauseAt(Date.now() + 1000);
   await page.clock.runFor(300);
   await expect(canvas).toHaveCount(1);

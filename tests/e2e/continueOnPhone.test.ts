@@ -86,7 +86,7 @@ test('a transcript is photographed with a phone that has read the code, the comp
   await expect(uploaded(page)).toContainText('a-very-long-name');
   await expect(page.getByText(/^a-very-long-name.* arrived from your phone\.$/)).toBeVisible();
   await expect(qr(page)).toBeHidden();
-  // The link opens the upload page alone: the phone has no session for the join's other screens.
+  // The link opens only the upload page: the phone has no session for the join's other screens.
   expect(await handset.evaluate(() => localStorage.length)).toBe(0);
   await handset.goto('/registration/congratulations');
   await expect(handset).toHaveURL('/registration/get-started');

@@ -7,24 +7,24 @@ import { watchShifts } from './shifts.ts';
 import { button } from './steps.ts';
 import { brokenWords, faintEdges, focusThrough, smallTargets, tabThrough, textTroubles } from './wcag.ts';
 
-/** Pays for a join in the page of a joiner, and stores a transcript. Returns the address where it is judged. */
+/** Pays for a join in the page of a joiner, and stores a transcript. Returns the URL of the page that reviews it. */
 async function transcriptToJudge(joiner: Page): Promise<string> {
   const { uuid } = await paidJoin(joiner);
   await plantDocument(uuid, { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() });
   return judgingPage(uuid);
 }
 
-/** Returns the page of the person whose transcript is judged at an address. */
+/** Returns the page of the person whose transcript the page `judging` reviews. */
 const personOf = (judging: string) => `/people/${judging.split('/')[2]}`;
 
 interface Places {
-  /** The page of somebody who has paid. */
+  /** The page of a person who has paid. */
   person: string;
-  /** The judging page of their transcript. */
+  /** The page that reviews their transcript. */
   judging: string;
 }
 
-/** The pages of the desk, in parts that are tried side by side. */
+/** The pages of the desk, in parts that are tested in parallel. */
 const parts: Record<string, (places: Places) => string[]> = {
   'Today and People': ({ person }) => [
     '/',
@@ -64,17 +64,17 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
     page,
     browser,
   }) => {
-    // Many pages, each in many ways.
+    // The test opens many pages, each in many ways.
     test.slow();
     const joiner = await browser.newPage();
     const judging = await transcriptToJudge(joiner);
-    // Each list has a row.
+    // Makes sure that each list has a row.
     await payLongAgo((await paidJoin(joiner)).uuid);
     await joiner.close();
     await signIn(page, `Hal ${index}`);
     const paths = pathsOf({ person: personOf(judging), judging });
     if (paths.includes('/numbers')) {
-      // The ledger is there, whatever other tests have done.
+      // Makes sure that there is a ledger, whatever other tests have done.
       await page.goto('/numbers');
       await button(page, /^Read this month from Stripe$|^Read again$/).click();
       await expect(page.getByRole('link', { name: 'Download ledger' })).toBeVisible();
@@ -82,7 +82,7 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
     const shifts = await watchShifts(page);
     for (const path of paths)
       await test.step(path, async () => {
-        // On a desktop by night, then on a phone by day.
+        // First on a desktop in dark mode, then on a phone in light mode.
         await open(desktop, 'dark');
         await expectAccessible(page);
         expect(await focusThrough(page)).toEqual([]);
@@ -115,7 +115,7 @@ for (const [index, [part, pathsOf]] of Object.entries(parts).entries())
 
         async function expectReadable() {
           expect(await faintEdges(page)).toEqual([]);
-          // Scrolls to the top: further down, a bar that stays at the edge of the screen covers text, which is no fault.
+          // Scrolls to the top: further down, a bar at the edge of the screen covers text, which is not a fault.
           await page.evaluate(() => window.scrollTo(0, 0));
           expect(await textTroubles(page)).toEqual([]);
           expect(await brokenWords(page)).toEqual([]);

@@ -4,7 +4,7 @@ import { enterDesk, test } from './desk.ts';
 import { expect, expectAccessible } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
-/** The product with goods: a membership with a cord. */
+/** The id of a product with goods: a membership with a cord. */
 const WITH_CORD = 2;
 
 test('what waits is reached from Today, ticked, marked as sent with a note, and taken back', async ({

@@ -5,22 +5,22 @@ import { expect, expectAccessible, expectContrast, expectNoSidewaysScroll, theIn
 import { stripe } from './providers.ts';
 import { button, field, heading } from './steps.ts';
 
-/** Not by its role, which toasts have, too. */
+/** Does not locate the dialog by its role, because toasts have the same role. */
 const dialog = (page: Page) => page.locator('dialog');
 const inDialog = (page: Page, name: string | RegExp) =>
   dialog(page).getByRole('button', { name, exact: true });
 
-/** Finds and opens the page of whoever made a payment or has an email. */
+/** Finds and opens the page of the person who made a payment or has an email. */
 async function openPerson(page: Page, text: string): Promise<void> {
   await page.goto(`/people?text=${encodeURIComponent(text)}`);
   await page.getByRole('table').getByRole('link').click();
   await expect(page).toHaveURL(/\/people\/\d+$/);
 }
 
-/** Returns the path of the page of whose join this is. */
+/** Returns the path of the page of a join's person. */
 const personPage = async (uuid: string) => `/people/${await personOf(uuid)}`;
 
-/** Goes to an address as Back or Forward does: without loading the page anew. */
+/** Goes to a URL as Back or Forward does, without loading the document again. */
 function goWithin(page: Page, address: string): Promise<void> {
   return page.evaluate((to) => {
     history.pushState(null, '', to);
@@ -28,7 +28,7 @@ function goWithin(page: Page, address: string): Promise<void> {
   }, address);
 }
 
-/** Counts the calls of an action that are no trials. */
+/** Counts the calls of an action that are not trials. */
 function watchPresses(page: Page, path: string): () => number {
   let count = 0;
   page.on('request', (request) => {
@@ -59,7 +59,7 @@ test('a refund is shown, made once however it is pressed, and seen to be made', 
 
   const refund = inDialog(page, 'Refund $65.00');
   await refund.focus();
-  // A key that is held repeats itself.
+  // A key that is held down repeats.
   await page.keyboard.down('Enter');
   await page.keyboard.down('Enter');
   await page.keyboard.up('Enter');
@@ -91,7 +91,7 @@ test('a correction says what follows, ticks what a new email calls for, and lead
     'Invalid email address.',
     'State/Province is required.',
   ]);
-  // Only the server knows which addresses no mail server would take.
+  // Only the server knows which emails no mail server would accept.
   await page.getByLabel('Personal email').fill('jordan..rivera@example.com');
   await page.getByLabel('State/Province').selectOption('Ontario');
   await button(page, 'Continue').click();
@@ -178,7 +178,7 @@ test('what mends a problem opens from Today and on the person’s page, and Back
   const { intent, uuid } = await paidJoin(page);
   await stripe(theInduct().stripe).refund(intent, 1000);
   await signIn(page, 'Oz Problem');
-  // Reads from Stripe what went back.
+  // Reads the refunds from Stripe.
   await page.goto(`${await personPage(uuid)}?do=settle`);
   await inDialog(page, 'Settle').click();
   await expect(page.getByText('Settled.')).toBeVisible();

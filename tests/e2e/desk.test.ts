@@ -6,7 +6,7 @@ import { button, heading } from './steps.ts';
 const banner = (page: Page) => page.getByRole('banner');
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search people' });
 
-/** Opens the menu of who is signed in. */
+/** Opens the menu of the member of staff who is signed in. */
 const openMenu = (page: Page, name: string) => button(page, name).click();
 
 test('a link signs one browser in, once, at the press of a button, and its secret leaves the address', async ({
@@ -35,7 +35,7 @@ test('a link signs one browser in, once, at the press of a button, and its secre
     'This link was used already, or has expired. Ask for a new one.',
   );
   await expectAccessible(page);
-  // In the same tab only what is after the `#` differs.
+  // In the same tab, the new URL differs only after the `#`.
   await page.goto(await deskLink('Ada Link'));
   await expect(page).toHaveURL('/enter');
   await button(page, 'Sign in').click();
@@ -101,7 +101,7 @@ test('a passkey is added, and signs in after signing out, and again in the middl
 test('where a link leads to a passkey, the session begins with it', async ({ page, context }) => {
   const name = 'Cleo Live';
   await signIn(page, name);
-  // What a server in live mode answers the link with.
+  // The answer of a server in live mode to the link.
   const { url } = theInduct().desk!;
   const answer = await page.request.post(`${url}/api/desk/passkey/options`, {
     data: { isNew: true },
@@ -172,7 +172,7 @@ test('the arrows move between the rows that were found, and the same search agai
   await expect(rows.nth(2)).toBeFocused();
   await page.keyboard.press('ArrowUp');
   await expect(rows.nth(1)).toBeFocused();
-  // There are more people of this name than fit on a page.
+  // More persons have this name than fit on a page.
   await expect(rows).toHaveCount(50);
   await button(page, 'Show more').click();
   await expect(rows.nth(50)).toBeFocused();

@@ -19,7 +19,7 @@ import { button, heading } from './steps.ts';
 const NOT_SHOWN = 'This document cannot be shown.';
 const NOT_WHOLE = 'Some pictures of this page cannot be shown.';
 
-/** Makes a paid join, of which the browser of a page that is not signed in yet keeps nothing. */
+/** Makes a paid join. The browser of `page`, which is not signed in yet, keeps no data of the join. */
 async function memberOf(page: Page): Promise<string> {
   const { uuid } = await paidJoin(
     page,
@@ -31,7 +31,7 @@ async function memberOf(page: Page): Promise<string> {
 
 const good: Planted = { name: 'transcript.pdf', mediaType: 'application/pdf', bytes: pdf() };
 
-/** Makes a paid join with a transcript that waits. Returns the address of its judging page. */
+/** Makes a paid join with a waiting transcript. Returns the URL of the page that reviews it. */
 async function waiting(page: Page): Promise<string> {
   const uuid = await memberOf(page);
   await plantDocument(uuid, good);
@@ -42,7 +42,7 @@ const toast = (page: Page, text: string) => page.getByRole('dialog').filter({ ha
 const standing = (page: Page, word: string) =>
   page.getByRole('main').getByText(word, { exact: true }).first();
 
-/** A server that counts whoever calls it, and a page that tells of all that a document must not do. */
+/** A server that records every call it gets, and a page that records everything that a document must not do. */
 async function watched(page: Page) {
   const called: string[] = [];
   const server = createServer((request, response) => {
@@ -70,13 +70,13 @@ async function watched(page: Page) {
   });
   return {
     trap,
-    /** Everything that happened and should not have. */
+    /** Everything that happened although it must not happen. */
     troubles: () => [...met, ...called.map((url) => `a call: ${url}`)],
     end: () => server.close(),
   };
 }
 
-/** What a document would do if it could run here. */
+/** What a document would try to do if its scripts could run in the frame. */
 const attack = (trap: string) => `
   alert('met'); parent.document.title = 'met'; parent.localStorage.setItem('met', '1');
   document.cookie = 'met=1'; fetch('${trap}/fetch'); new Image().src = '${trap}/image'; location = '${trap}/away';`;
@@ -147,7 +147,7 @@ function hostileFiles(trap: string): (Planted & { isShown: boolean })[] {
   ];
 }
 
-/** Allows what a browser says when a policy stops something. */
+/** Allows the message that the browser logs when the Content Security Policy blocks something. */
 const expectStopped = (complaints: Complaints) =>
   complaints.expect(
     /Content Security Policy/,
@@ -174,7 +174,7 @@ test('a hostile document is shown or not, and in no case does anything, nor coul
       await expect(page).toHaveTitle(/^Jordan Rivera/);
       expect(new URL(page.url()).pathname).toBe(judging);
       if (isShown) {
-        // Where its link is.
+        // The position of the document's link.
         await page.getByRole('region', { name: file.name }).click({ position: { x: 60, y: 40 } });
         await page.waitForLoadState('networkidle');
       }
@@ -194,7 +194,7 @@ test('a hostile document is shown or not, and in no case does anything, nor coul
         await work();
         could.push(what);
       } catch {
-        // That is how it should be.
+        // An exception is the expected result.
       }
     };
     await attempt('read cookies', () => document.cookie);
@@ -249,7 +249,7 @@ test('scans are shown in each coding that scanners use, and one that cannot be d
   const colours = await frame.evaluate(() => {
     const { width, height } = document.querySelector('canvas')!;
     const context = document.querySelector('canvas')!.getContext('2d')!;
-    // In the middle of each picture.
+    // The position in the middle of each picture.
     const across = [50, 150, 250].map((x) => (x * width) / 300);
     return across.map((x) => [...context.getImageData(x, (height * 100) / 150, 1, 1).data].join(' '));
   });
@@ -305,7 +305,8 @@ test('a transcript is accepted by two keys, the next one opens, and Undo brings 
 });
 
 test('on a phone, only the last decision’s toast is seen, so that the next can be made', async ({ page }) => {
-  // The one that opens next may be of another test, which may have decided on it. It is not decided on here.
+  // The transcript that opens next may belong to another test, which may already have decided on it. This test does not decide on
+  // it.
   const [judging] = [await waiting(page), await waiting(page)];
   await page.setViewportSize({ width: 390, height: 844 });
   await enterDesk(page, 'Vic Phone');

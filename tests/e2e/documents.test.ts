@@ -116,7 +116,8 @@ test('what is sent and not yet answered is said to be checked, and cannot be can
   page,
 }) => {
   await openUpload(page);
-  // Holds back the server's answer, and not the request: the browser reports progress only for bytes that it has really sent.
+  // Holds back the server's answer instead of the request, because the browser reports progress only for bytes that it has really
+  // sent.
   const network = await page.context().newCDPSession(page);
   await network.send('Fetch.enable', {
     patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],

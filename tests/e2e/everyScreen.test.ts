@@ -14,7 +14,7 @@ import {
   textTroubles,
 } from './wcag.ts';
 
-// Tests what must hold on every screen, including what WCAG 2.2 AA requires and axe has no rule for.
+// Tests what must be true of every screen, including what WCAG 2.2 AA requires and axe has no rule for.
 
 /** Sets the text size, as a reader can in the browser. */
 async function setRootFontSize(page: Page, size: string): Promise<void> {
@@ -23,7 +23,7 @@ async function setRootFontSize(page: Page, size: string): Promise<void> {
   }, size);
 }
 
-/** Runs in the page. Returns the names of animations without an end. */
+/** Runs in the page. Returns the names of endless animations. */
 function endless(): string[] {
   return document
     .getAnimations()
@@ -80,7 +80,7 @@ for (const { name, arrange, waitsFor, needs = waitsFor, isWide, title, isThere }
     });
     await test.step('wider spaces between letters, words and lines cut nothing off, upright and on its side', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      // Scrolls to the top: further down, a phone's sticky order bar covers text, which is no fault.
+      // Scrolls to the top: further down, a phone's sticky order bar covers text, which is not a fault.
       await page.evaluate(() => window.scrollTo(0, 0));
       expect(await textTroubles(page)).toEqual([]);
       await page.setViewportSize({ width: 740, height: 360 });

@@ -5,11 +5,11 @@ import { button, enterCode, fillDetails, heading } from './steps.ts';
 
 const DETAILS = '/registration/student-details';
 
-/** Presses the mouse where an element is seen, and releases it there when the field that was left has been tidied. */
+/** Presses the mouse on an element, and releases it at the same place after the field that lost the focus has been tidied. */
 async function pressOutOf(page: Page, left: Locator, tidied: string, aim: Locator): Promise<void> {
   await aim.scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await aim.boundingBox())!;
-  // Near the lower edge, which would leave the pointer if what is above the element disappeared.
+  // Presses near the lower edge. If something above the element disappeared, the element would move away from the pointer.
   await page.mouse.move(x + width / 2, y + height - 4);
   await page.mouse.down();
   await expect(left).toHaveValue(tidied);
@@ -31,14 +31,14 @@ test('a mistyped mail domain is suggested better, mended by one press, and never
 
   await fillDetails(page);
   await page.emulateMedia({ reducedMotion: 'no-preference' });
-  // A phone's keyboard makes a full stop of two spaces.
+  // A phone's keyboard turns two spaces into a full stop.
   await email.fill('jordan@gmial.com.');
   const suggestion = page.getByRole('button', { name: 'jordan@gmail.com' });
   await pressOutOf(page, email, 'jordan@gmial.com', suggestion);
   await expect(email).toHaveValue('jordan@gmail.com');
   await email.fill('jordan@hotmial.com');
   await expect(page.getByRole('button', { name: 'jordan@hotmail.com' })).toBeVisible();
-  // So tall that the page cannot scroll, since scrolling would make up for what moves.
+  // The window is so tall that the page cannot scroll, since scrolling would compensate for elements that move.
   await page.setViewportSize({ width: 390, height: 2400 });
   const zip = page.getByLabel('Zipcode');
   await zip.fill('7870 ');
@@ -109,7 +109,7 @@ test('a typed invite code and a typed donation outlast a reload and the way back
   await expect(button(page, 'Buy Now')).toBeVisible();
   await expect(amount).toHaveValue('');
 
-  // What is typed while another one is being added stays.
+  // A text that is typed while another amount is being added is kept.
   await amount.fill('10');
   const release = await hold(page, 'setCustomDonation');
   await button(page, 'Also add donation').click();

@@ -162,7 +162,7 @@ test('a card form that does not load says so, and one that could not be told of 
   });
 });
 
-/** A picture that is three times as high as wide. */
+/** A picture that is three times as high as it is wide. */
 const PORTRAIT = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="100" height="300"/>')}`;
 
 test('a picture of a product fills its square, and a drawn one takes the place of one that is lost', async ({
@@ -248,8 +248,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // The heading alone proves nothing, since the screen's placeholder has the same heading. But the placeholder is shown while the
-  // address is still that of the previous screen.
+  // The heading alone proves nothing, since the screen's placeholder has the same heading. But while the placeholder is shown,
+  // the URL is still that of the previous screen.
   await expect(page).toHaveURL('/registration/student-details');
 
   await unroute(page, '**/static/js/async/**');

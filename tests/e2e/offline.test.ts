@@ -2,7 +2,7 @@ import { call, detailedJoin, paidJoin, route, selfNomination, unroute } from './
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-// What everyScreen.test.ts does not see of a screen whose data cannot be loaded.
+// Tests of screens whose data cannot be loaded, for what everyScreen.test.ts does not cover.
 
 test('the phone that a transcript is photographed with offers to try again without a connection @phone-only', async ({
   page,

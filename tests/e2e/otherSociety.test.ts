@@ -55,8 +55,9 @@ async function startGuild(): Promise<{ url: string; end: () => Promise<void> }> 
   };
 }
 
-// Each worker that runs a test of this file starts a server, so one worker runs all of them. With a fixture of the worker instead,
-// Playwright would run them at the end, when the other workers have nothing left to do. The first waits for the server, too.
+// Each worker that runs a test of this file starts a server, so only one worker runs all of them. If a worker fixture started the
+// server, Playwright would run these tests at the end, when the other workers are idle. The timeout of the first test includes
+// the start of the server.
 test.describe.configure({ mode: 'default', timeout: 240_000 });
 
 const consent = (page: Page) => page.getByRole('checkbox', { name: SENTENCE, exact: true });

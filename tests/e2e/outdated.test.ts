@@ -2,8 +2,8 @@ import { alter, detailedJoin, orderingJoin, route, unroute } from './arrange.ts'
 import { expect, test } from './fixtures.ts';
 import { button, total } from './steps.ts';
 
-// In these tests the society changes its file while the joiner looks at a screen. To play that, the tests alter the data that the
-// screen gets. The server's own data stay as they are.
+// In these tests the society changes its file while the joiner looks at a screen. To simulate that, the tests alter the data that
+// the screen gets. The server's own data are not changed.
 
 test('another price of a membership than the one on the screen, or that it is not on offer any more, is told and shown before it is chosen', async ({
   page,

@@ -17,7 +17,7 @@ import {
 interface Fixtures {
   /** The join, which is at Checkout in `page`. */
   uuid: string;
-  /** Where its link is open, in a browser of its own. */
+  /** The page in which its link is open, in a separate browser. */
   payer: Page;
 }
 

@@ -118,7 +118,7 @@ test('a total that changed in another tab is shown first, and charged only when 
   await expect(total(other)).toHaveText('$77.00');
   await expect(total(page)).toHaveText('$65.00');
   await buyNow(page);
-  // The sentence appears beside Buy Now. A toast shows it as well, as for every failed response.
+  // The sentence appears next to Buy Now. A toast shows it as well, as for every failed response.
   const payment = page.getByRole('region', { name: 'Payment', exact: true });
   await expect(payment.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
   await expect(total(page)).toHaveText('$77.00');
@@ -331,7 +331,7 @@ test('a wallet whose order has changed in another tab charges nothing, says so e
   await expect(total(other)).toHaveText('$65.00');
   await button(other, 'Add Lapel Pin').click();
   await expect(total(other)).toHaveText('$77.00');
-  // The wallet's part of the page is made anew, and the sheet goes with it.
+  // The wallet's part of the page is created again, which closes the sheet.
   const closed = sheet.waitForEvent('close');
   await button(sheet, 'Visa ending 4242').click();
   await closed;

@@ -274,7 +274,7 @@ test('Start Over leads back to the programme of the join, also of one by a check
   complaints.expectFailedRequests();
   const undergraduates = '/registration/get-started?programme=undergraduate';
   await selfNominate(page, 'undergraduate');
-  // Waits for the address, which changes after the heading: a reload in between would open Get Started.
+  // Waits for the URL, which changes after the heading: a reload in between would open Get Started.
   await expect(page).toHaveURL('/registration/student-details');
   await page.reload();
   await button(page, 'Start Over').click();

@@ -27,7 +27,7 @@ async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
 }
 
 interface Row {
-  /** What fails, and where the sentence appears. */
+  /** The call or file that fails. */
   name: string;
   call: CallName;
   fallback: string;
@@ -53,10 +53,13 @@ const atCheckout = async (page: Page) => {
   await expect(button(page, 'Buy Now')).toBeEnabled();
 };
 
-/** Where the joiner whom the last rows are about is offered the upgrade. */
+/** The path of the upgrade offer of the joiner in the last rows. */
 let upgradePath = '';
 
-/** The rows of each part of a join, and what makes the join that they need. The rows of a part are played in one page, in this order. */
+/**
+ * The rows of each part of a join, and a function that makes the join that they need. The rows of a part run in one page, in this
+ * order.
+ */
 const parts: { part: string; begin: (page: Page) => Promise<unknown>; rows: Row[] }[] = [
   {
     part: 'Get Started and links',
@@ -266,7 +269,7 @@ for (const { part, begin, rows } of parts)
         fault.with = { status: 503 };
         await act(page);
         await expect(place(page)).toHaveText(prefix + fallback);
-        // What the server says, and the toasts, are the same for all calls (packages/client/answers.test.ts).
+        // The server's message and the toasts are the same for all calls (packages/client/answers.test.ts).
         if (index === 0) {
           await expect(toast(page, 'Error', 'An error occurred.')).toBeVisible();
           fault.with = { status: 500, message: SAID, reference: '1b9d6bcd' };

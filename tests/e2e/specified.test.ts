@@ -16,7 +16,7 @@ import {
   typeCard,
 } from './steps.ts';
 
-// The pages against a server that answers as the specification says, and no more (decision 3).
+// Tests the pages with a server that answers exactly as the specification describes, and no more (decision 3).
 
 const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
 const toast = (page: Page) => page.getByRole('dialog');

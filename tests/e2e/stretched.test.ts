@@ -108,7 +108,7 @@ test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on 
   const presets = button(page, /^(Donate|Also add) \$9,999\.99$/);
   await expect(presets).toHaveCount(4);
   await expect(presets.first()).toHaveAttribute('aria-pressed', 'true');
-  /** The least space (px) between the content of a button and its edge. */
+  /** The smallest space (px) between the content of a button and its edge. */
   const space = () =>
     presets.evaluateAll((buttons) =>
       Math.min(
@@ -135,7 +135,7 @@ test('a society without facts has no line for them on Get Started, whose style l
     const html = await (await route.fetch()).text();
     await route.fulfill({ body: html.replace(/"facts":\[.*?\]/, '"facts":[]'), contentType: 'text/html' });
   });
-  // Without a session, the page leads to Get Started by itself.
+  // Without a session, the page redirects to Get Started.
   await page.goto('/registration/checkout');
   await expect(heading(page, 'Get Started')).toBeVisible();
   const empty = page.getByRole('main').locator('ul:empty');

@@ -3,7 +3,7 @@ import { orderingJoin, refuse, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, cardForm } from './steps.ts';
 
-/** Submits Get Started by keyboard and lets the call fail with a sentence, which a toast then shows. */
+/** Submits Get Started by keyboard and makes the call fail with a sentence, which a toast then shows. */
 async function failWith(page: Page, sentence: string): Promise<void> {
   await unroute(page);
   await refuse(page, 'checkEligibility', 500, sentence);
@@ -46,7 +46,7 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   const badRequest = toastWith(page, 'Bad Request', 'There was a problem with your request.');
   await expect(badRequest).toBeVisible();
   await page.mouse.move(10, 500);
-  // From here on the clock stands still unless the test moves it.
+  // From here on the clock is stopped, and moves only when the test advances it.
   await page.clock.pauseAt(Date.now() + 1000);
   await page.clock.runFor(2000);
   await expect(badRequest).toBeVisible();
@@ -79,7 +79,7 @@ test('wherever a phone is scrolled to, a toast covers no total; it goes after fi
       )
       .toBe(0);
   }
-  // A click would wait for frames, which the page's clock gives.
+  // Uses the mouse directly, because a click would wait for animation frames, which the stopped clock does not produce.
   await page.mouse.move(10, 800);
   const cardNumber = cardForm(page).getByLabel('Card number');
   await cardNumber.focus();

@@ -19,7 +19,7 @@ test('whose browser translates the page can correct, choose, give, be declined, 
   complaints,
   stripeApi,
 }) => {
-  // React renders a page anew, and reports error 418, if the page is translated before it is hydrated.
+  // React renders a page again, and reports error 418, if the page is translated before it is hydrated.
   complaints.expect(/status of 402/, /React error #418/);
   await translatePages(context);
   await selfNominate(page);

@@ -19,7 +19,7 @@ test('every page answers who asks, what the fee buys, the refund and whom to cal
     '/no/such/page',
   ]) {
     await page.goto(path);
-    // The frame is drawn anew once the page in it is loaded, which closes what was opened before.
+    // When the page in the frame has loaded, the frame is drawn again, which closes what was opened before.
     await page.waitForLoadState('networkidle');
     await expect(page.getByRole('banner').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
     const foot = page.getByRole('contentinfo');

@@ -4,7 +4,7 @@ import { call, detailedJoin, paidJoin, route, unroute } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, runClockUntil } from './steps.ts';
 
-// Tests that the page tries again by itself when a server cannot answer for the moment (503 with Retry-After).
+// Tests that the page tries again automatically when a server is temporarily unavailable (503 with Retry-After).
 
 const LATER = 'We cannot reach our records right now.';
 const status = (page: Page) => page.getByRole('status').filter({ hasText: 'of 3' });

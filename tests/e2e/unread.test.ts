@@ -2,7 +2,7 @@ import { alter, paidJoin, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { button, fillDetails, heading, save } from './steps.ts';
 
-// What a contact's record says and the form does not offer, and what was typed and cannot be right.
+// Tests of contact values that the form does not offer, and of typed values that cannot be right.
 
 test('what the record says and the form does not offer leaves the choice open, with what it says beside it; an email and a ZIP code that cannot be right are questioned and taken @phone-only', async ({
   page,

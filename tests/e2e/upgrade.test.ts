@@ -20,7 +20,7 @@ async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: s
   return join;
 }
 
-/** Types another card. There are no fields for a billing address beside this card form, so the form asks for the postal code. */
+/** Types another card. There are no fields for a billing address next to this card form, so the form asks for the postal code. */
 async function typeOther(page: Page, number?: string): Promise<void> {
   await typeCard(page, number);
   await cardForm(page).getByLabel('ZIP code').fill('78701');

@@ -50,7 +50,7 @@ export function textTroubles(page: Page): Promise<string[]> {
           troubles.push(`cut off: ${text}`);
       }
     }
-    // A line's box is taller than its letters, so boxes that overlap a little are no fault.
+    // A line's box is taller than its letters, so a small overlap of boxes does not count.
     const inner = ({ top, bottom, left, right }: DOMRect) => {
       const slack = (bottom - top) * 0.25;
       return { top: top + slack, bottom: bottom - slack, left: left + 1, right: right - 1 };

@@ -19,7 +19,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   await makeDue(server.background);
   await pushDue(server.deps);
   await untilTold(database, 5_000);
-  // Contact 105 of the demo is a member in HubSpot already.
+  // In the demo data, HubSpot already has contact 105 as a member.
   const before = ['HubSpot takes 105 for a member'];
   assert.deepEqual(await disagreements(database, server), { lines: before, members: 1 });
 

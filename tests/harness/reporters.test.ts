@@ -30,7 +30,7 @@ for (const [what, code, said] of [
     const report = (name: string) => {
       const reporter = join(import.meta.dirname, `${name}.ts`);
       const args = ['--test', '--test-isolation=none', `--test-reporter=${reporter}`, file];
-      // Node sets NODE_TEST_CONTEXT in a process that runs tests, and would not run tests in tests.
+      // Node sets NODE_TEST_CONTEXT in a process that runs tests, and does not run tests in a process that has it.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
       return spawnSync(process.execPath, args, { encoding: 'utf8', env }).stdout;
     };

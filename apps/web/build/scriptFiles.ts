@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RsbuildPlugin } from '@rsbuild/core';
 import type { ScriptFiles } from '../../../packages/contract/scriptFiles.ts';
 
-/** Writes dist/scripts.json, which tells the server which scripts to preload for a screen. */
+/** Writes dist/scripts.json, from which the server learns which scripts to preload for a screen. */
 export function pluginScriptFiles(): RsbuildPlugin {
   return {
     name: 'script-files',
