@@ -5,7 +5,7 @@ import { createClient, type FailureToast } from './client.ts';
 import { ApiError, Unsent } from './failures.ts';
 import { PATIENCE_MS } from './within.ts';
 
-/** Lets the network answer with this response. Returns the client's `call`, and the toasts that it shows. */
+/** Makes the network answer with this response. Returns the client's `call`, and the toasts that it shows. */
 function answering(t: TestContext, response: () => Response) {
   const shown: FailureToast[] = [];
   t.mock.method(globalThis, 'fetch', async () => response());

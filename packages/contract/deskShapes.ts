@@ -9,7 +9,7 @@ export const time = z.iso.datetime();
 /** A day (YYYY-MM-DD) that staff enter. */
 export const day = z.string().refine(isDay, NO_DAY);
 export const cents = z.int();
-/** The number of a person, as used in the desk's URLs. The uuid of a join is a credential, so no URL contains one. */
+/** The number of a person, as used in the desk's URLs. The uuid of a join is a credential, so these URLs never contain one. */
 export const personId = z.int().positive();
 /** The number of a join among the person's joins; the oldest is 1. */
 export const joinNumber = z.int().min(1).max(10_000);

@@ -8,7 +8,10 @@ import { type RefundedLine, type RefundReason, staffReasons } from './refunds.ts
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
 const VALUE_LIMIT = 500;
-/** The most characters of a product's name in metadata. With names of this length, 50 lines fit into MOST_VALUES values. */
+/**
+ * The maximum number of characters of a product's name in metadata. With names of this length, 50 lines fit into MOST_VALUES
+ * values.
+ */
 const NAME_LIMIT = 50;
 /** The number of metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;

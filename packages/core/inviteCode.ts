@@ -4,8 +4,8 @@ import { cleanText } from './cleanText.ts';
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
 /**
- * The most characters of an invite code, more than any printed code has. Longer texts are refused without a look-up in the
- * database.
+ * The maximum number of characters of an invite code, more than any printed code has. Longer texts are refused without a look-up
+ * in the database.
  */
 export const INVITE_CODE_MAX_LENGTH = 64;
 const INVITE_CODE_TOO_LONG = `Invite code must be ${INVITE_CODE_MAX_LENGTH} characters or fewer.`;

@@ -2,7 +2,7 @@ import { cleanText } from './cleanText.ts';
 
 const LONGEST = 40;
 const LONGEST_WORD = 25;
-/** The most words in a name, not counting particles such as "de la". */
+/** The maximum number of words in a name, not counting particles such as "de la". */
 const MOST_WORDS = 2;
 const PARTICLE = /^(?:al|bin|bint|da|das|de|del|der|di|do|dos|du|el|la|las|le|los|y|van|von)$/i;
 /** Scripts that put no spaces between words, each with the maximum length of a name in it. */

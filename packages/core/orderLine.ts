@@ -26,7 +26,7 @@ export interface OpenLine extends OrderLine {
  * the line, and must fit into the last 16 bits of the line's uuid.
  */
 export const MOST_REVISIONS = 0xffff;
-/** The most lines of an order. Nobody needs as many; the limit stops scripts. */
+/** The maximum number of lines of an order. Nobody needs as many; the limit stops scripts. */
 export const MOST_LINES = 50;
 
 /** The lines of an order, and how often they were changed. */

@@ -58,7 +58,7 @@ export function isSamePerson(given: NameAndZip, known: NameAndZip): boolean {
   );
 }
 
-/** The most joins for which one request gets links. A family may share an email, and so have several joins. */
+/** The maximum number of joins for which one request gets links. There may be several, since a family may share an email. */
 const MOST_JOINS = 4;
 
 /** A join that was found by an email. */

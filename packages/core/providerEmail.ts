@@ -1,4 +1,7 @@
-/** The most characters of an email, of the part before its at sign, and of one label of its domain (RFC 5321, 4.5.3.1). */
+/**
+ * The maximum number of characters of an email, of the part before its at sign, and of one label of its domain (RFC 5321,
+ * 4.5.3.1).
+ */
 const LONGEST = 254;
 const LONGEST_LOCAL_PART = 64;
 const LONGEST_LABEL = 63;

@@ -13,7 +13,9 @@ export type ReminderKind = keyof typeof reminderHours;
 export const reminderKinds = Object.keys(reminderHours) as readonly ReminderKind[];
 export const isReminder = (kind: string): kind is ReminderKind => kind in reminderHours;
 
-/** The most reminders that one email gets within {@link MOST_REMINDERS_DAYS} days, counting all joins of the email together. */
+/**
+ * The maximum number of reminders to one email within {@link MOST_REMINDERS_DAYS} days, counting all joins of the email together.
+ */
 export const MOST_REMINDERS = 2;
 export const MOST_REMINDERS_DAYS = 30;
 

@@ -64,7 +64,7 @@ export const UNDO_SECONDS = 60;
 /** After staff have reminded a member of an overdue proof, the member is not reminded again for this many days. */
 export const REMIND_AGAIN_DAYS = 7;
 
-/** The most characters of a note that staff write about a person. */
+/** The maximum number of characters of a note that staff write about a person. */
 export const NOTE_MAX_LENGTH = 2_000;
 
 /** Why an account of the identity provider cannot sign in. The URL of the sign-in page has only the key. */

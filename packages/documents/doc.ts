@@ -5,7 +5,7 @@ import { Unacceptable } from './faults.ts';
 
 /** The largest accepted file (bytes), since the file is read into memory and its streams are copied there. */
 const MOST_BYTES = 64 * MIB;
-/** The most streams of a file. An old Word document has roughly ten, and three for each embedded object. */
+/** The maximum number of streams in a file. An old Word document has roughly ten, and three for each embedded object. */
 const MOST_STREAMS = 10_000;
 
 /**

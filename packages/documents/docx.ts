@@ -12,7 +12,7 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_TAIL, zipEnd } from './foreign.ts';
 
-/** The most parts of a .docx. A usual .docx has twenty, plus one or two for each picture. */
+/** The maximum number of parts in a .docx. A usual .docx has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 /**
  * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text can be packed to a twentieth of its size,

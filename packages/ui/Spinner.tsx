@@ -1,6 +1,6 @@
 import styles from './Spinner.module.css';
 
-/** A turning ring, for something that takes a moment. The small one is for a button. */
+/** A turning ring, shown while something takes a moment. The small one is for a button. */
 export function Spinner({ size }: { size: 'small' | 'large' }) {
   return <span className={styles[size]} />;
 }

@@ -18,7 +18,8 @@ import {
   typeCard,
 } from './steps.ts';
 
-// It kills whole programs, which takes a minute. Every run kills servers at named points in the fault suite.
+// Only in `npm run test:long`, because killing whole programs takes a minute. Every run of the fault suite kills servers at named
+// points.
 test.skip(!!onlyLong, 'npm run test:long runs it');
 
 // Uses a separate `npm start`, which the test may kill.

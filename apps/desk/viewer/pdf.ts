@@ -3,7 +3,7 @@ import { getDocument, OPS, type PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf
 import type { Look } from './messages.ts';
 import type { Opened, Shown } from './opened.ts';
 
-/** The most pixels of a canvas. Phones refuse larger ones. */
+/** The maximum number of pixels of a canvas. Phones refuse larger ones. */
 const MOST_PIXELS = 16_000_000;
 
 /**

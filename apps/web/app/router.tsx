@@ -19,8 +19,8 @@ function guard({ request }: { request: Request }): null | Response {
 }
 
 /**
- * Whether the guard must run again. The guard need not run after a submission that stays on the same screen, since the screen's
- * action itself reports a missing session.
+ * Whether the guard must run again. It need not after a submission that stays on the same screen, since the screen's action
+ * itself reports a missing session.
  */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;

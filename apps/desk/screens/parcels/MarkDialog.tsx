@@ -8,7 +8,7 @@ import styles from './Parcels.module.css';
 
 export type Outcome = DeskDone<'shipGoods'>['outcomes'][number];
 
-/** The most characters of a note. */
+/** The maximum number of characters of a note. */
 const NOTE_LENGTH = 200;
 
 /**
