@@ -89,7 +89,7 @@ interface Kinds {
   standing: { here: MembershipStanding; expected: MembershipStanding };
   /** Money was refunded outside Induct, and nobody has said for which lines. */
   refund_unassigned: { cents: number };
-  /** The state of the join in our database, although the join is paid at Stripe. */
+  /** The state of the join, or of its upgrade, in our database, although it is paid at Stripe. */
   session: { here: string };
   paid_by_nothing: object;
   upgraded_by_nothing: object;

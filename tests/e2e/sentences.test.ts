@@ -27,7 +27,7 @@ async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
 }
 
 interface Row {
-  /** The call or file that fails. */
+  /** What fails, and where the sentence appears: a part of the name of the test step. */
   name: string;
   call: CallName;
   fallback: string;
