@@ -26,8 +26,8 @@ import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 const PAYING_ELSEWHERE =
   'A payment for this membership is in progress in another window or on another device. Finish it there, or try again to pay here.';
 /**
- * How often a join is held back by a payment in another join of its contact. Anybody who knows a personal code can begin such
- * payments again and again, so whoever presses Buy Now once more pays.
+ * How often a join must wait for a payment in another join of the same person. Anybody who knows a personal code can begin such
+ * payments again and again, so only the first press of Buy Now has to wait.
  */
 const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
@@ -89,7 +89,7 @@ interface Frozen {
 
 interface Beside {
   uuid: string;
-  /** Whether somebody has proven to be its joiner. */
+  /** Whether somebody has proven that they are the joiner of this other join. */
   hasProof: boolean;
   relation: Relation;
   isProven: boolean;
@@ -98,8 +98,9 @@ interface Beside {
 }
 
 /**
- * Returns why the order may not be sold to the joiner, and what became of a membership that another join of this browser buys or
- * has bought, if the joiner is to be asked whether they are another person ({@link answerToSecond}); null for each that is not so.
+ * Returns why the order may not be sold to the joiner (`refusal`). Also returns the stage of a membership purchase in another
+ * join of this browser (`beside`), if the joiner must first confirm that they are another person ({@link answerToSecond}). Null
+ * for each that does not apply.
  */
 async function readPerson(
   { database }: Deps,
@@ -136,10 +137,11 @@ async function readPerson(
 }
 
 /**
- * Freezes the order. Returns undefined if the session's state does not allow paying. Freezes nothing if the intent has been cancelled
- * since, as by somebody who pays by the join's pay link. Throws 409 if the same contact is paying in
- * another join: once, or while the bank is deciding there. After that the order of the other join is open again. Its payment is
- * not cancelled, or a stranger with the contact's code could cancel it; if both are paid, the second one goes back.
+ * Freezes the order. Returns undefined if the session's state does not allow paying. Freezes nothing if the intent has been
+ * cancelled meanwhile, for example because somebody pays by the join's pay link. If the same person is paying in another join,
+ * throws 409 the first time ({@link HELD_BACK}), and always while the bank is deciding there. Otherwise the other join's order
+ * becomes open again. Its payment is not cancelled, or a stranger with the person's code could cancel it; if both are paid, the
+ * second payment is refunded.
  */
 export async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {

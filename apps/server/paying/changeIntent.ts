@@ -88,8 +88,9 @@ export async function replace(
 }
 
 /**
- * Replaces the open intent of somebody else: of the joiner's and of a payer's by a pay link, only one may be open. Does nothing if the
- * order has changed or its payment has begun meanwhile, so that nobody who is paying loses their intent.
+ * Cancels the open intent of another payer, so that the caller can open one: the joiner and somebody who pays by a pay link must
+ * not both have an open intent. Does nothing if the order has changed or its payment has begun meanwhile, so that nobody who is
+ * paying loses their intent.
  */
 export async function replaceOther(
   deps: Deps,

@@ -13,7 +13,7 @@ import { whileFrozen } from './settlePaying.ts';
 /** An order that may be changed, and what decides on a change. */
 export interface ChangeableOrder extends OpenOrder {
   programme: string;
-  /** Read only if the membership is chosen. */
+  /** What the joiner holds already. Read only if the membership is chosen, otherwise null. */
   joiner: Holdings | null;
 }
 
@@ -28,7 +28,7 @@ const readFor = {
   changeOrder: readOrder(sql<null>`null`),
 };
 
-/** Writes the lines of an order, with `added` revisions more, if the one that was read still stands. */
+/** Writes the lines of an order and adds `added` to its revision, if the order still has the revision that was read. */
 const writeOrder = (action: 'setMembership' | 'changeOrder') =>
   statement<{ uuid: string; lines: string; revision: number; isProven: boolean; added: 0 | 1 }, unknown>(
     ({ uuid, lines, revision, isProven, added }) => sql`
@@ -38,9 +38,9 @@ const writeOrder = (action: 'setMembership' | 'changeOrder') =>
 const writeFor = { setMembership: writeOrder('setMembership'), changeOrder: writeOrder('changeOrder') };
 
 /**
- * Changes the lines of a join's order and returns them. `decide` returns the new lines, the present ones if nothing changes, or null if
- * the order cannot be changed so (409 with the sentence `otherwise`), or throws a Refusal. It runs again if the order has changed
- * meanwhile. An order that is being paid is changed only once its payment has failed or was abandoned.
+ * Changes the lines of a join's order and returns them. `decide` returns the new lines; the present lines if nothing changes; or
+ * null if the change is impossible (409 with the sentence `otherwise`). It may also throw a Refusal. It runs again if the order
+ * has changed meanwhile. An order that is being paid is changed only once its payment has failed or was abandoned.
  */
 export async function changeLines(
   deps: Deps,

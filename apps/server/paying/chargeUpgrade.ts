@@ -57,7 +57,7 @@ interface Charges {
 /**
  * Sells the upgrade while the member is present, at the shown price (`amount`, cents).
  * - Charges the card that paid for the membership. With `charge: false` another card is used: the page confirms the payment with
- *   the returned client secret. So it is always if somebody else paid for the join.
+ *   the returned client secret. This is always so if somebody else paid for the join.
  * - Only one intent is open at a time, and it can be paid only once. The upgrade is therefore sold once, however many tabs press
  *   the button and wherever a process dies.
  * - A repeated call continues with the open intent. If the offer has changed, or the open intent cannot charge the saved card,

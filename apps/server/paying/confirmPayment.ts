@@ -154,7 +154,7 @@ export async function confirmIntent(
 
 interface LockedSession {
   uuid: string;
-  /** Who holds or would hold the join's membership; null if the join is erased. */
+  /** The id of the person who holds, or would hold, the join's membership; null if the join is erased. */
   person_id: number | null;
   /** HubSpot's id of the person's contact; null if there is none. */
   contact_id: string | null;
@@ -164,13 +164,13 @@ interface LockedSession {
   /** When the running payment of the order was begun; null while the order is not being paid. */
   paying_since: Date | null;
   details: StudentDetails | null;
-  /** By what the payer is likely the same as others ({@link likenessOf}); null if unknown. */
+  /** The key that the payer shares with persons who are likely the same ({@link likenessOf}); null if unknown. */
   likeness: string | null;
 }
 
 /**
- * Locks the join, everybody who is likely the same as its payer (advisory locks), and its person. Of two payments of one person,
- * or of likely the same ones, the second therefore sees what the first has bought.
+ * Locks the join, its payer's likeness (advisory locks, shared by all who are likely the same), and its person. The second of two
+ * payments of one person, or of persons who are likely the same, therefore sees what the first has bought.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<Omit<LockedSession, 'contact_id'>>`
@@ -179,10 +179,10 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
     where uuid = ${uuid} for update of session`.execute(trx);
   const [session] = rows;
   if (!session) return undefined;
-  // The person gets the likeness of what was typed, or keeps their own ({@link provenBy}).
+  // The person gets the likeness of the typed details, or keeps their present one ({@link provenBy}). Both are locked.
   const likeness = session.details ? likenessOf(session.details) : session.likeness;
   const both = [likeness, session.likeness].filter((one) => one !== null).sort();
-  // A row is locked only once all of it is read, so after the advisory locks.
+  // PostgreSQL locks the person's row only after it has read the joined row, so after it has taken the advisory locks.
   const person = await sql<{ contact_id: string | null }>`
     with alike as materialized (
       select count(pg_advisory_xact_lock(hashtextextended('likeness ' || likeness, 0))) from unnest(${both}::text[]) as key (likeness))
@@ -375,13 +375,14 @@ async function writeWanted(
       ${session.details === null || bought.type !== 'membership' ? sql`` : sql`known as (${provenBy(session)}),`}
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid} where uuid = ${named.uuid}`.execute(trx);
-  // Somebody who has paid before has filled in another form.
+  // If the person has paid before, this join had another form. What that form showed from the mirror counts as HubSpot's ({@link
+  // makeDue}).
   const isShown = sql<boolean>`exists (select from join_session before
     where before.person_id = excluded.person_id and ${session.person_id} = excluded.person_id and before.paid_at is not null and before.uuid <> ${named.uuid})`;
   await tellHubspot(trx, named.uuid, { isShown });
 }
 
-/** SQL that stores the details of a paid join as those of its person, unless the person holds what another join has bought. */
+/** SQL that stores the details of a paid join as those of its person, unless the person holds a purchase of another join. */
 function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
   return sql`
     update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likeness},
@@ -390,8 +391,8 @@ function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
 }
 
 /**
- * Informs staff and HubSpot after a membership was bought. Staff get a notice if the person, or likely the same one, holds another
- * membership, and one if the contact already was a member.
+ * Informs staff and HubSpot after a membership was bought. Staff get a notice if somebody who is likely the same person holds a
+ * membership, too, and a notice if the contact already was a member.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,

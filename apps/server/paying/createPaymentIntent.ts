@@ -39,7 +39,7 @@ export async function createPaymentIntent(
     if (open?.byPayLink) {
       if (order.state === 'paying' && (await settlePaying(deps, uuid, 'change')) === 'paying')
         throw beingPaid();
-      // Whoever wanted to pay has left, or their card was declined. If they try again, they get another intent.
+      // The payer who used the pay link has left, or their card was declined. If they try again, they get another intent.
       if (order.state !== 'paying') await replaceOther(deps, uuid, order, open.intentId);
       continue;
     }

@@ -32,7 +32,7 @@ export async function openIntent(
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
   const asked = intentRequest(deps, uuid, order, email, payer?.name ?? null);
-  // Of payers who give the same name and email, each gets an intent of their own: one of them may be the joiner.
+  // Two payers who enter the same name and email must not share an intent: one of them may be the joiner.
   const whose = payer ? randomUUID() : '';
   const digest = createHash('sha256')
     .update(JSON.stringify(asked) + whose)

@@ -15,9 +15,9 @@ import { settlePaying } from './settlePaying.ts';
 const TOKEN_BYTES = 16;
 
 /**
- * Makes the link with which a joiner asks somebody else to pay, for {@link PAY_LINK_DAYS} days. An earlier link of the join ends. Only
- * the token's hash is stored, so a copy of the database contains no valid link. The joiner has to agree to the policies first: nobody
- * else can.
+ * Makes the link with which a joiner asks somebody else to pay, for {@link PAY_LINK_DAYS} days. It replaces an earlier link of
+ * the join. Only the token's hash is stored, so a copy of the database contains no valid link. The joiner has to agree to the
+ * policies first, because the payer cannot do this for them.
  */
 export async function createPayLink(
   deps: Deps,
@@ -47,15 +47,15 @@ export async function createPayLink(
   return { path: payPath(token), expiresAt: made.expires_at.toISOString() };
 }
 
-/** Ends the join's pay link. A payment that was begun by it goes on. */
+/** Ends the join's pay link. A payment that has begun by it continues. */
 export async function endPayLink(deps: Deps, uuid: string, holding: Holding): Promise<void> {
   await openFor(deps, uuid, holding);
   await deps.database.deleteFrom('pay_link').where('session_uuid', '=', uuid).execute();
 }
 
 /**
- * Returns how it stands with a join's pay link, for the joiner's page, which asks again and again. A payment by the link that was
- * abandoned is given up, so that the joiner can pay.
+ * Returns the status of a join's pay link, for the joiner's page, which polls. Cancels an abandoned payment by the link, so that
+ * the joiner can pay.
  */
 export async function readPayLink(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getPayLink'>> {
   let found = await read();
@@ -75,14 +75,14 @@ export async function readPayLink(deps: Deps, uuid: string, holding: Holding): P
   }
 }
 
-/** Returns the standing of a join that this browser may continue, in whatever state. */
+/** Returns the standing of a join, whatever its state. Throws unless this browser may continue the join. */
 async function openFor(deps: Deps, uuid: string, holding: Holding) {
   const standing = await readStanding(deps, uuid);
   if (standing && isOpenIn(holding, standing)) return standing;
   throw await refusalFor(deps, 'createPaymentIntent', uuid, { holding });
 }
 
-/** A join by its pay link. The names are null if unknown. */
+/** The join that a pay link leads to. The joiner's names are null if unknown. */
 export interface LinkedJoin {
   uuid: string;
   isPaid: boolean;
@@ -92,7 +92,7 @@ export interface LinkedJoin {
   expiresAt: Date;
 }
 
-/** Returns the join of a pay link. An expired link, one that has ended and an unknown one are refused with the same sentence. */
+/** Returns the join of a pay link. Expired, ended and unknown links are refused with the same sentence. */
 export async function joinOfPayLink({ database }: Deps, token: string): Promise<LinkedJoin> {
   const { rows } = await sql<LinkedJoin>`
     select session.uuid, state = 'paid' as "isPaid", programme, ${firstName} as "firstName", ${lastName} as "lastName", expires_at as "expiresAt"

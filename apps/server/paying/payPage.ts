@@ -26,8 +26,8 @@ import { settlePaying } from './settlePaying.ts';
 const MOST_ROUNDS = 5;
 
 /**
- * Returns what the holder of a pay link is shown: what they would pay, and for whom. Nothing else of the join: no email, address, school
- * or document, and no way into it.
+ * Returns the page that a pay link opens: what is to be paid, and for whom. It shows nothing else about the joiner (no email,
+ * address, school or document) and gives no access to the join.
  */
 export async function readPayPage(deps: Deps, token: string): Promise<Data<'getPayPage'>> {
   const { uuid, isPaid, programme: key, firstName, lastName, expiresAt } = await joinOfPayLink(deps, token);
@@ -62,7 +62,7 @@ function closed(error: unknown): null {
 const linesOf = (lines: readonly OrderLine[]) =>
   lines.map(({ name, priceCents }) => ({ name, amount: priceCents }));
 
-/** Reads an order that somebody else may pay. Its refusals say nothing of the joiner. */
+/** Reads an order that somebody else may pay. Its refusals reveal nothing about the joiner. */
 async function payable(deps: Deps, uuid: string): Promise<Order> {
   try {
     return await readOrder(deps, uuid, null);
@@ -73,12 +73,12 @@ async function payable(deps: Deps, uuid: string): Promise<Order> {
 }
 
 /**
- * Freezes the order at the revision on the payer's screen, and returns the client secret of their own intent. The joiner's intent and
- * that of another payer are cancelled before: whoever has a client secret can read the email of its receipt, and only one intent of a
- * join is open at a time. Throws 409 if the order has changed, or somebody is paying it.
+ * Freezes the order at the revision on the payer's screen, and returns the client secret of their own intent. The open intent of
+ * the joiner or of another payer is cancelled first: a join has only one open intent, and anybody who has its client secret can
+ * read the receipt's email, so it is not reused. Throws 409 if the order has changed, or somebody else is paying it.
  *
- * A payer who tries again has the client secret of before (`clientSecret`), and keeps their intent. Their name and email do not suffice:
- * the joiner knows them, too.
+ * A payer who tries again sends their previous client secret (`clientSecret`) and keeps their intent. Their name and email do not
+ * suffice as proof, because the joiner knows them, too.
  */
 export async function beginPayPage(
   deps: Deps,
@@ -108,12 +108,12 @@ export async function beginPayPage(
       if ((await settlePaying(deps, uuid, 'takeOver')) === 'paying') throw new Refusal(409, PAID_ELSEWHERE);
       continue;
     }
-    // With `change`, somebody is just replacing it.
+    // If `change` is set, another call is changing the intent.
     if (open && (!isTheirs || change)) {
       await unlessMoved(replaceOther(deps, uuid, order, open.intentId));
       continue;
     }
-    // What was changed is an intent that has ended.
+    // The running change was of an intent that has ended.
     if (change) await endChange(deps, uuid, change.mark);
     await keepSnapshot(deps, uuid, order);
     const intent = open
@@ -127,8 +127,9 @@ export async function beginPayPage(
 }
 
 /**
- * Returns null if the order has moved on meanwhile, as when the joiner has paid. It is then read again, which tells why it cannot be paid:
- * the refusal itself is worded for the joiner, and leads into their join.
+ * Returns null if the order has changed meanwhile, for example because the joiner has paid. The caller then reads the order
+ * again, which throws a refusal that is worded for the payer. The refusal caught here is worded for the joiner, and links to a
+ * page of their join.
  */
 async function unlessMoved<T>(acting: Promise<T>): Promise<T | null> {
   try {
@@ -152,7 +153,7 @@ async function isFrozen(deps: Deps, uuid: string, revision: number, intentId: st
     });
     return frozen?.frozen ?? false;
   } catch (error) {
-    // The joiner is paying in another join of theirs.
+    // The joiner is paying in another of their joins.
     if (error instanceof Refusal && error.status === 409) throw new Refusal(409, PAID_ELSEWHERE);
     throw error;
   }
@@ -166,8 +167,8 @@ function orderChanged(totalCents: number): Refusal {
 }
 
 /**
- * Returns how a payment by a pay link ended, to whoever has its client secret: the link itself may have ended meanwhile. If the card was
- * declined, the order is open again. What was paid is told after a success alone.
+ * Returns the outcome of a payment by a pay link. The client secret proves that the caller is the payer; the link may have ended
+ * meanwhile. If the card was declined, the order is open again. The receipt is returned only after a success.
  */
 export async function reportPayPage(
   deps: Deps,

@@ -23,8 +23,8 @@ export interface Order {
   /** Whether the intent must save the card: an upgrade will be offered after this order. */
   saveCard: boolean;
   /**
-   * The joiner's known email addresses ({@link joinerEmails}); null for each that is missing. Empty if this browser is not shown who
-   * the joiner is, since Stripe shows a receipt's email to whoever has the intent's client secret.
+   * The joiner's known email addresses ({@link joinerEmails}); null for each that is missing. Empty if this browser may not see
+   * who the joiner is, because Stripe shows the receipt's email to anybody who has the intent's client secret.
    */
   emails: (string | null)[];
   identity: JoinIdentity;

@@ -14,8 +14,8 @@ import { isBefore } from './stripeClock.ts';
 /** For this many seconds after Buy Now, a payment is taken to be under way: the page may be about to confirm it. */
 export const UNDER_WAY_SECONDS = 15;
 /**
- * The same where a payment is somebody else's than the caller's: of the joiner and of who pays by their pay link, neither sees whether
- * the other is at the bank.
+ * The same limit for a payment that is not the caller's own: the joiner cannot see whether somebody who pays by the pay link is
+ * at the bank, and vice versa.
  */
 const OTHERS_UNDER_WAY_SECONDS = 120;
 

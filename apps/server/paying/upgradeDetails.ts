@@ -8,8 +8,8 @@ import { toWireProduct } from '../society/wire.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. If somebody else paid for the join,
- * there is none. Only a browser that may buy the upgrade gets an offer.
+ * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. If somebody else paid for the
+ * join, there is no card. Only a browser that may buy the upgrade gets an offer.
  */
 export async function upgradeDetails(
   deps: Deps,

@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts';
 import { followPayment } from './followPayment.ts';
 
 /**
- * Takes in from Stripe what went back of the payments for goods that wait to be sent, since a refund or dispute of the last minute may
- * not be known here yet. Returns null or, if Stripe does not answer, the ids of these payments.
+ * Copies the refunds and disputes of the payments for goods that wait to be sent from Stripe, because the latest ones may not be
+ * recorded here yet. Returns null or, if Stripe does not answer, the ids of these payments.
  */
 export async function askWhatWentBack(deps: Deps, uuid: string): Promise<string[] | null> {
   const goods = (await parcelOf(deps.database, deps.society, uuid))?.goods ?? [];

@@ -13,19 +13,19 @@ import { lockSession, recount } from './followPayment.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
-/** What a refund made outside Induct was for. */
+/** A refund made outside Induct, with the lines that it is assigned to. */
 interface Assigned {
   amountCents: number;
   intentId: string;
   lines: RefundedLine[];
-  /** What it was said to be for before; null if nobody had said. */
+  /** The lines that staff had assigned it to before; null if they had not. */
   before: RefundedLine[] | null;
 }
 
 /**
- * Records what a refund made outside Induct was for, as staff say, even if its amount suggests otherwise. Updates the
- * membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. With `seen`, the result of
- * a trial, changes nothing unless the same still holds. Throws {@link NotRefundable} if the assignment is impossible.
+ * Records which lines a refund made outside Induct was for, according to staff, even if its amount suggests other lines. Updates
+ * the membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. Throws {@link
+ * NotRefundable} if the assignment is impossible, or if its result now differs from `seen`, the result of a trial.
  */
 export async function sayWhatFor(
   deps: Deps,
@@ -55,7 +55,10 @@ export async function sayWhatFor(
   });
 }
 
-/** Reads a refund made outside Induct with the order that it was for, so that staff can say what for. Throws as {@link sayWhatFor}. */
+/**
+ * Reads a refund made outside Induct and the order of its payment, so that staff can assign the refund to lines. Throws like
+ * {@link sayWhatFor}.
+ */
 export async function readAssignable(
   deps: Deps,
   refund: string,
@@ -73,7 +76,7 @@ export async function readAssignable(
 /** What the choice "nothing" means, in words. */
 export const FOR_NOTHING = 'nothing that was bought: everybody keeps what they have';
 
-/** Returns the sentence that says what went back outside Induct. */
+/** Returns the sentence that says how much was refunded outside Induct or lost by a dispute. */
 export function elsewhereSentence({
   amountCents,
   isDispute,

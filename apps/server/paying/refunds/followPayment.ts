@@ -111,9 +111,9 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a
- * notice about a locked join: it may be handling a join that is not locked here, because that join's payer was recorded only
- * after this call.
+ * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, which does not block a transaction that inserts a
+ * notice about a locked join. Such a transaction may be handling a join that is not locked here, because that join's payer was
+ * recorded only after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -395,8 +395,8 @@ async function dropDue(
 }
 
 /**
- * Returns how staff can repeat a refund that was decided and not made. With `isTrial`, it is better looked at first. Null for a
- * refund made outside Induct.
+ * Returns how staff can repeat a refund that was decided and not made. With `isTrial`, staff should first look at what it would
+ * do. Null for a refund made outside Induct.
  */
 export async function toDecideAgain(
   trx: Kysely<Tables>,

@@ -14,7 +14,10 @@ import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts'
 export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
-  /** The sums, in cents, of those of them that are on their way, of those that wait here or at Stripe, and of those that failed. */
+  /**
+   * The sums, in cents, by outcome: refunds that Stripe is paying out or has paid out; refunds that wait here or at Stripe;
+   * refunds that failed.
+   */
   madeCents: number;
   waitingCents: number;
   refusedCents: number;

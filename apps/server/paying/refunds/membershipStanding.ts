@@ -12,10 +12,9 @@ import { baseFacts, forgetStatus } from '../../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 /**
- * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff, except of what staff
- * have decided themselves. If a membership
- * that has ended would become held again, but its contact now holds another membership of the same type, its standing stays, and
- * staff get a notice.
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot. Staff get a notice,
+ * unless the membership is refunded by their own decision. If a membership that has ended would become held again, but its
+ * contact now holds another membership of the same type, its standing stays, and staff get a notice.
  */
 export async function bringStanding(
   trx: Kysely<Tables>,
@@ -67,7 +66,7 @@ export async function bringStanding(
   if (type === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
-/** Whether all refunds of a payment were decided here, by staff. */
+/** Whether no refund of a payment was made outside Induct. */
 async function isGivenBackHere(trx: Kysely<Tables>, intentId: string): Promise<boolean> {
   const elsewhere = trx.selectFrom('refund').select('uuid').where('intent_id', '=', intentId);
   return (await elsewhere.where('reason', '=', 'dashboard').executeTakeFirst()) === undefined;

@@ -6,21 +6,21 @@ import type { Tables } from '../../platform/database/types.ts';
 import type { Deps } from '../deps.ts';
 import { type RefundRequest, readRequests } from './readRequests.ts';
 
-/** All that a refund would do, for whoever decides it. */
+/** Everything that a refund would do, for the staff who decide on it. */
 export interface RefundPreview extends Consequences {
-  /** Where each refund would go. `card` is null if Stripe has not told it. */
+  /** Where each refund would go. `card` is null if unknown. */
   cards: { intentId: string; card: { brand: string; last4: string } | null }[];
-  /** Goods that were sent already, though their money would go back. */
+  /** Goods that would be refunded although they were sent already. */
   sent: { name: string; shippedAt: Date }[];
   /** Goods that would not be sent any more. */
   unsent: string[];
-  /** What the member has asked for back, and whether staff have declined it. */
+  /** The member's refund requests. Each says whether it is open and who declined it. */
   asked: RefundRequest[];
-  /** Whether the payer would get a letter from here about each refund. */
+  /** Whether Induct would send the payer a letter about each refund. */
   isTold: boolean;
 }
 
-/** Returns what a plan would do beside the refunds themselves. `orders` are all orders that the plan was made for. Writes nothing. */
+/** Returns the other effects of a refund plan. `orders` are all orders that the plan was made for. Writes nothing. */
 export async function previewRefund(
   { config, society }: Pick<Deps, 'config' | 'society'>,
   database: Kysely<Tables>,
@@ -57,10 +57,10 @@ export async function previewRefund(
   };
 }
 
-/** What may change beside a refund, at the same moment: what staff have sent, what the member has asked for, and who declined it. */
+/** The parts of a preview that others may change while staff look at it: the goods sent and the member's requests. */
 export type Beside = Pick<RefundPreview, 'sent' | 'asked'>;
 
-/** Whether nothing of {@link Beside} has changed since a refund was shown. */
+/** Whether nothing of {@link Beside} has changed since the preview was shown. */
 export function isAsSeen(seen: Beside, now: Beside): boolean {
   return isDeepStrictEqual([seen.sent, seen.asked], [now.sent, now.asked]);
 }

@@ -3,7 +3,7 @@ import type { Asked } from '#core/refundRequest.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { fullName } from '../../session/person.ts';
 
-/** A request for money back as staff see it. `isOpen`: it waits for their answer. */
+/** A member's request for a refund, as staff see it. `isOpen`: whether it waits for their answer. */
 export interface RefundRequest {
   uuid: string;
   askedAt: Date;
@@ -14,15 +14,15 @@ export interface RefundRequest {
   declinedBy: string | null;
 }
 
-/** SQL for how much (cents) went back of the join since the query's `refund_request`. */
+/** SQL for the sum (cents) of the join's refunds since the query's `refund_request` was made. */
 const returnedSince = sql`(
   select coalesce(sum(refund.amount_cents), 0) from payment join refund using (intent_id)
   where payment.session_uuid = refund_request.session_uuid and refund.created_at >= refund_request.created_at
     and refund.status not in ('failed', 'canceled'))`;
 
 /**
- * SQL for whether the query's `refund_request` waits for an answer: it was not declined, what the member bought is still held, and less
- * has gone back since than was asked for.
+ * SQL for whether the query's `refund_request` waits for an answer: it was not declined, the join still has a held membership or
+ * upgrade, and less than the requested amount was refunded since.
  */
 export const isOpenRequest = sql<boolean>`(declined_at is null and exists (
   select from membership held where held.session_uuid = refund_request.session_uuid and held.is_held)
@@ -59,7 +59,7 @@ export async function listRequests(
   return rows;
 }
 
-/** Returns since when requests wait for an answer, the oldest first, at most `most`. */
+/** Returns the times of the requests that wait for an answer, the oldest first, at most `most`. */
 export async function openRequests(database: Kysely<Tables>, most: number): Promise<Date[]> {
   const { rows } = await sql<{ created_at: Date }>`
     select created_at from refund_request where ${isOpenRequest} order by created_at limit ${most}`.execute(

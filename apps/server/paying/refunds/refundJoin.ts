@@ -23,7 +23,7 @@ import { type Beside, isAsSeen, previewRefund, type RefundPreview } from './prev
 /** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
 export class NotRefundable extends Failed {}
 
-/** Thrown once refunds are decided, if Stripe does not answer: they are made later. */
+/** Thrown if Stripe does not answer after refunds were decided. They stay due and are retried later. */
 export class StaysDue extends Failed {
   constructor() {
     super('Stripe does not answer. What was decided and is not made yet stays due, and is tried again.', {
@@ -140,7 +140,7 @@ const CHANGED =
 const BESIDE_CHANGED =
   'What was shipped, or the member’s request, has changed since this was shown, so nothing was refunded. Please look again.';
 
-/** Throws {@link NotRefundable} if what somebody was shown of a refund does not hold any more. */
+/** Throws {@link NotRefundable} if the refunds or the preview have changed since they were shown. */
 export function mustBeSeen<Refunds>(
   seen: { refunds: Refunds; preview: Beside },
   now: { refunds: Refunds; preview: Beside },
@@ -149,11 +149,11 @@ export function mustBeSeen<Refunds>(
   if (!isAsSeen(seen.preview, now.preview)) throw new NotRefundable(BESIDE_CHANGED);
 }
 
-/** What a refund of a join gives back, or would. */
+/** The result of a refund of a join, or of its trial. */
 export interface JoinRefund extends RefundPlan {
   /** The payments of the join that bought nothing and are still with us. */
   kept: string[];
-  /** What Stripe has made of it; null in a trial. */
+  /** The outcome at Stripe; null in a trial. */
   given: Given | null;
   preview: RefundPreview;
 }
@@ -161,8 +161,8 @@ export interface JoinRefund extends RefundPlan {
 /**
  * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
  * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
- * that fail are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
- * `given` is null. With `seen`, the result of a trial, decides nothing unless exactly the same would still go back and the same was sent.
+ * that fail are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and `given`
+ * is null. With `seen`, the result of a trial, throws if that result has changed ({@link mustBeSeen}).
  */
 export async function refundJoin(
   deps: Deps,

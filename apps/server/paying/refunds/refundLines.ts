@@ -11,7 +11,7 @@ export function planLines({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'note
   return [...back, ...notes];
 }
 
-/** Returns what a refund would do beside the money of its lines, and to which cards it goes. `dayOf` writes a day. */
+/** Returns sentences about the cards that a refund goes to, and about its other effects. `dayOf` formats a date. */
 export function previewLines(preview: RefundPreview, dayOf: (time: Date) => string): string[] {
   const cards = preview.cards.map(({ intentId, card }) =>
     card
@@ -21,13 +21,13 @@ export function previewLines(preview: RefundPreview, dayOf: (time: Date) => stri
   return [...cards, ...consequenceLines(preview, dayOf)];
 }
 
-/** Returns the sum of what would go back, in a sentence. */
+/** Returns a sentence with the total of the refunds. */
 export function totalLine({ refunds }: Pick<RefundPlan, 'refunds'>): string {
   const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
   return `${displayPrice(total)} would go back.`;
 }
 
-/** Returns what a refund would do beside the money of its lines. `dayOf` writes a day. */
+/** Returns sentences about the effects of a refund, apart from the money of its lines. `dayOf` formats a date. */
 export function consequenceLines(
   { cards, kept, ended, sent, unsent, asked, isTold }: RefundPreview,
   dayOf: (time: Date) => string,
@@ -50,7 +50,7 @@ export function consequenceLines(
   ];
 }
 
-/** Says what a member has asked for back, or who declined it; null if it was answered otherwise. */
+/** Returns the sentence about a member's refund request: its amount, or who declined it. Null if it was answered otherwise. */
 function requestLine(
   { askedAt, amountCents, isOpen, declinedBy }: RefundRequest,
   dayOf: (time: Date) => string,
@@ -60,7 +60,7 @@ function requestLine(
   return isOpen ? `The member asked for ${amount} on ${dayOf(askedAt)}.` : null;
 }
 
-/** Returns what declining a request does: what stays with us, and what the member is told. */
+/** Returns sentences about declining a request: the amount that we keep, and what the member reads. */
 export function declineLines(
   { askedAt, amountCents }: RefundRequest,
   sentence: string,

@@ -29,15 +29,15 @@ export const NO_OPEN_REQUEST =
   'There is no request that waits for an answer. Perhaps a colleague has answered it.';
 
 /**
- * Returns what a member would get back if they asked, what is kept and what ends, by the society's terms; and the request, if there is
- * one. Changes nothing.
+ * Returns what a member would get back by the society's terms if they requested a refund now, what we would keep, and what would
+ * end. Also returns their request, if there is one. Changes nothing.
  */
 export async function readRefundRequest(deps: Deps, uuid: string, holding: Holding): Promise<Shown> {
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
   return (await lookAt(deps, deps.database, uuid, { mayAsk: seesJoiner(holding, standing) })).shown;
 }
 
-/** Returns what the member is shown, and what they would ask for. */
+/** Returns the data for the member's page, and the lines that a request would be for. */
 async function lookAt(
   deps: Deps,
   database: Kysely<Tables>,
@@ -81,7 +81,7 @@ async function lookAt(
     ends: ended.map(({ name }) => name),
     until: day(until),
     answerDays,
-    // A request that was granted is told by the refund.
+    // A request that was granted is not shown, because the refund itself is.
     request:
       request.asked_at && (request.is_open || request.declined_at)
         ? {
@@ -98,8 +98,8 @@ async function lookAt(
 }
 
 /**
- * Asks staff for the money back that the member was shown (`total`, cents). Throws 409 if something else would come back now. Asked twice
- * is asked once.
+ * Requests a refund of the amount that the member was shown (`total`, cents). Throws 409 if the amount is another by now. A
+ * repeated request changes nothing.
  */
 export async function requestRefund(
   deps: Deps,
