@@ -17,8 +17,8 @@ type Checked = Data<'checkInvitation'>;
 const DAY_MS = 86_400_000;
 
 /**
- * Says of a code or a link whether it is ours, and what it leads to. Says nothing of a student, and the same of a code that was used. Wrong
- * codes count as those at Get Started do.
+ * Returns whether a code or a link is ours, and what it leads to. Reveals nothing about a student, nor whether a code was used.
+ * Wrong codes count towards the same limit as at Get Started.
  */
 export async function checkInvitation(
   deps: Deps,
@@ -37,7 +37,7 @@ export async function checkInvitation(
   }
 }
 
-/** Whether an address elsewhere is one to which the society's file, and so our letters and pages, lead. */
+/** Whether an address on another site is one that the society's file names, so that our letters and pages link to it. */
 function isOfSociety({ society }: Deps, { origin, pathname }: URL): boolean {
   const { links } = society.society;
   const named = [...Object.values(links), society.store.url, society.letters.portal];
@@ -67,7 +67,7 @@ async function checkCode(deps: Deps, { code, address }: { code: string; address:
   };
 }
 
-/** What is told of a programme; null: the page's own programme, or the default one. */
+/** Returns the answer's fields about a programme. A null `key` stands for the default programme. */
 function ofProgramme({ society }: Deps, key: string | null): Pick<Checked, 'programme' | 'price' | 'refund'> {
   const known = key ?? society.defaultProgramme;
   const { name, refund } = society.programme(known);
@@ -120,7 +120,7 @@ async function unlessRefused(check: () => Promise<Checked>): Promise<Checked> {
   }
 }
 
-/** What a link to Checkout costs is in the link, or the price of what it sells. */
+/** Checks a link to Checkout. The price is the one in the link or, without it, the price of the product. */
 function checkoutLink(deps: Deps, url: URL): Checked {
   const query = readCheckoutQuery(url.href);
   if (!query || 'unread' in query) return { ...nothing, is: 'broken' };
@@ -140,7 +140,7 @@ function checkoutLink(deps: Deps, url: URL): Checked {
   return { ...checked, ...ofProgramme(deps, sold.programme ?? null), price };
 }
 
-/** Checks a link that has a signature. A signature that is right, and whose time is over, is still ours. */
+/** Checks a signed link. A link whose signature is right but has expired still counts as ours. */
 function signed(deps: Deps, url: URL, { is, target }: { is: Checked['is']; target: LinkTarget }): Checked {
   const query = linkQuery(url.href);
   const [exp, sig] = [query.get('exp') ?? undefined, query.get('sig') ?? undefined];

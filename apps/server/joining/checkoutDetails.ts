@@ -26,7 +26,7 @@ import type { Deps } from './deps.ts';
 import { merge } from './getContact.ts';
 
 /**
- * Returns the order, the products that can be added to it, and the known data of the joiner, unless this browser is not shown who
+ * Returns the order, the products that can be added to it, and the known data of the joiner, unless this browser may not see who
  * they are.
  */
 export async function checkoutDetails(
@@ -44,7 +44,7 @@ export async function checkoutDetails(
   const isCheckoutOnly = session.origin === 'checkout';
   const isShown = seesJoiner(holding, session);
   const { refund, processingFeeCents } = society.programme(session.programme);
-  // Only a checkout link sells to who has a membership already.
+  // Only a checkout link can sell something to a member.
   const feeOfMember = isCheckoutOnly ? (await readFee(deps.database, { uuid })).rows[0]?.cents : null;
   const fee = shortPrice(feeOfMember ?? processingFeeCents);
   const typed = session.details ?? session.profile;
@@ -91,7 +91,7 @@ export async function checkoutDetails(
       line2: billable ? known.address2 || null : null,
       city: billable ? known.city : null,
       state: subdivision ? (subdivision.code ?? subdivision.name) : null,
-      // A postcode that does not have its country's form is left to the payer.
+      // A postcode that is invalid in its country is left out, and the payer enters it.
       postalCode: place && isPostcode(postcode, place) ? postcode : null,
       country: billable?.code === 'CA' ? 'CA' : 'US',
     },

@@ -24,7 +24,7 @@ export interface FoundJoin {
   name: string | null;
   /** The lines of the join's open order. For a paid join, `payments` has the lines. */
   openLines: OrderLine[];
-  /** The member's request for their money back, which waits for an answer. */
+  /** The member's refund request that waits for an answer; null if there is none. */
   refundAsked: (Asked & { at: string; amountCents: number }) | null;
   payments: {
     id: string;
@@ -46,13 +46,13 @@ export interface FoundJoin {
 
 export interface FoundRefund {
   uuid: string;
-  /** Whether it was made outside Induct, so that staff may say what it was for. */
+  /** Whether it was made outside Induct, so that staff may assign it to lines. */
   isElsewhere: boolean;
   cents: number;
   reason: RefundReason;
   isDispute: boolean;
   status: RefundStatus;
-  /** What Stripe says, if it refuses. */
+  /** The reason why Stripe refuses the refund or does not pay it out yet; null if there is none. */
   refusal: string | null;
   /** In ISO 8601. */
   at: string;
@@ -65,10 +65,12 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
   })[];
 };
 
-/** How many people with such a name or email, or joins with such a code or card, are looked at. Staff who find more have to type more. */
+/**
+ * The most people (by name or email) or joins (by code or card) that one search reads. If more match, staff have to type more.
+ */
 const MOST_FOUND = 2_000;
 
-/** A person of whom no join was found. */
+/** A person who was found and has no join. */
 export interface FoundPerson {
   contactId: string | null;
   name: string | null;
@@ -83,9 +85,9 @@ export const personCodes = sql<FoundPerson['codes']>`coalesce((
   from invitation where person_id = person.id), '[]')`;
 
 /**
- * Finds people by any part of a name or email, or by contact id, invite code (used or not), member number, payment intent, the last
- * four digits of a card with an amount in dollars ("4242 $65"), or join uuid. Returns their joins, the newest first, and those who
- * have none; of each at most `most`.
+ * Finds people by any part of a name or email, or by contact id, invite code (used or not), member number, payment intent, the
+ * last four digits of a card with an amount in dollars ("4242 $65"), or join uuid. Returns their joins, the newest first, and the
+ * people without joins; at most `most` of each.
  */
 export async function findPeople(
   { database }: Pick<Deps, 'database'>,
@@ -150,7 +152,7 @@ export async function readJoins(
   }));
 }
 
-/** One person as a search shows them, with the newest of their joins. */
+/** A person in a search result, with their newest join. */
 export interface PersonRow {
   id: number;
   name: string | null;
@@ -161,16 +163,16 @@ export interface PersonRow {
   memberNumber: string | null;
 }
 
-/** Where a list of {@link PersonRow}s goes on: the time (µs) and the id of the last row shown. */
+/** The cursor of a list of {@link PersonRow}s: the time (µs) and the id of the last row shown. */
 export interface PersonCursor {
   micros: string;
   id: number;
 }
 
 /**
- * Finds people as {@link findPeople} does, one row for each person, at most `most`. Those whose newest join began last come first, those
- * without joins by when they became known. Somebody who was merged is found as whom they became; erased persons are not found. `next`
- * is null after the last row.
+ * Finds people like {@link findPeople}, one row for each person, at most `most`. Sorts by the start of the newest join, or by
+ * when a person without joins became known, the latest first. A person who was merged is replaced by the one they were merged
+ * into. Erased persons are not found. `next` is null after the last row.
  */
 export function searchPeople(
   deps: Pick<Deps, 'database'>,
@@ -180,7 +182,7 @@ export function searchPeople(
   return peopleFound(deps, waysTo(text), page);
 }
 
-/** What waits for staff, of which {@link peopleWaiting} tells whose it is. */
+/** A queue of unsettled things. {@link peopleWaiting} returns the people that they concern. */
 export type Waiting = 'letters' | 'hubspot' | 'refunds' | 'refundsAsked';
 
 const waysToWaiting: Record<Waiting, Ways> = {
@@ -206,7 +208,10 @@ const waysToWaiting: Record<Waiting, Ways> = {
   },
 };
 
-/** Returns whose letters are refused, what HubSpot refuses, whose refunds wait or who asks for one, as {@link searchPeople} does. */
+/**
+ * Returns the people in a queue like {@link searchPeople}: those with refused letters, with data that HubSpot refuses, with due
+ * refunds or with open refund requests.
+ */
 export function peopleWaiting(
   deps: Pick<Deps, 'database'>,
   queue: Waiting,
@@ -228,7 +233,7 @@ async function peopleFound(
           sql`select (select person_id from join_session where uuid = way.uuid) from (${sql.join(joins, sql` union `)}) as way`,
         ]),
   ];
-  // Subqueries of one row each, which PostgreSQL does not turn into joins that read whole tables.
+  // Uses subqueries of one row each, because PostgreSQL does not turn these into joins that read whole tables.
   const { rows } = await sql<PersonRow & { micros: string }>`
     with found (id) as (${sql.join(found, sql` union `)}),
       present as (select distinct ${presentPerson('found.id')} as id from found),
@@ -251,7 +256,7 @@ async function peopleFound(
   };
 }
 
-/** Returns queries for the ids of people of such a name, email, contact id or code, each by an index. */
+/** Returns queries for the ids of the people with this name, email, contact id or code. Each query can use an index. */
 export function peopleBy(text: string): RawBuilder<unknown>[] {
   const { people } = waysTo(text);
   return people.length > 0 ? people : [sql`select null::bigint where false`];
@@ -307,7 +312,7 @@ function waysTo(text: string): Ways {
   };
 }
 
-/** SQL for whether a key is a part of the words of the query's `person`. */
+/** SQL for whether the search words of the query's `person` contain a key. */
 function hasKey(key: string): RawBuilder<boolean> {
   return key.length < 3 ? sql<boolean>`strpos(words, ${key}) > 0` : hasPart(key);
 }

@@ -18,9 +18,9 @@ const OLD_MINUTES = 10;
 
 /**
  * Returns the known values for the details form. Each value comes from the join's details or, if they lack it, from the contact's
- * data. If both lack the school, the school comes from the invitation.
- * An unproven join is not shown what HubSpot has of the contact that it created: staff may have added to it.
- * A browser that is not shown who the joiner is gets no value, and a pass with which its user can prove to be the joiner.
+ * data. If both lack the school, the school comes from the invitation. If a join created the contact, an unproven join does not
+ * get HubSpot's data about it, because staff may have added to them. A browser that may not see who the joiner is gets no values,
+ * but a pass with which its user can prove to be the joiner.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
@@ -52,7 +52,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
 
   /**
    * Returns the sentence about the invitation. In a join by a school's code it names the school of the invitation, not of the
-   * contact. Who nominated the joiner is said only if the invitation says it, word for word.
+   * contact. It names the nominator only if the invitation does, word for word.
    */
   function invitationOf({ origin, programme, school, profile, nominated_by }: typeof row): string {
     const { invitedThroughSchool, invited, nominated, nominatedBy } = deps.society.pages.studentDetails;
@@ -101,7 +101,10 @@ const readJoin = statement<
     where uuid = ${uuid}`,
 );
 
-/** Returns the list's name of a country that a contact has under another name. What is no country stays, and the page asks about it. */
+/**
+ * Returns the name in our list for a country that a contact has under another name. A text that is no country stays as it is, and
+ * the page asks the joiner about it.
+ */
 function listedCountry(text: string | null): string | null {
   return text === null || findListed(text) ? text : (findCountry(text)?.name ?? text);
 }

@@ -7,8 +7,8 @@ import { accessOf } from '../session/standing.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Returns the page where an unpaid join continues in this browser, or that the join is paid if this browser holds it; otherwise
- * null, as for an unknown join. The first name is returned only to a browser that holds the join.
+ * Returns the page where an unpaid join continues in this browser. If this browser holds a paid join, returns only that it is
+ * paid. Otherwise returns null, as for an unknown join. The first name is returned only to a browser that holds the join.
  */
 export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<JoinAccess & { name: string | null }>`

@@ -2,19 +2,22 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Funnel, funnelSteps, type NumberKey } from '#core/funnel.ts';
 import type { Deps } from './deps.ts';
 
-/** The numbers of a period, by key; null: what has none. Days are ISO days of the society's time zone. */
+/**
+ * The numbers of a period, one row for each key. A null key is for joins or invitations that have none. Days are ISO days of the
+ * society's time zone.
+ */
 export interface Numbers {
   rows: (Funnel & { key: string | null })[];
-  /** Of all rows, also of those that are left out. */
+  /** The sums of all rows, including those that are left out. */
   total: Funnel;
 }
 
-/** A longer period than this has many joins. */
+/** A period of more days than this counts as long, with many joins. */
 const LONG_DAYS = 100;
 
 /**
- * Returns the numbers of a period: from one day to another, both of them included. At most `most` rows, or all (null), those
- * with the most joins first; by day all, the earliest first.
+ * Returns the numbers of a period: from one day to another, both included. Returns at most `most` rows (all if null), those with
+ * the most joins first. By day, returns all rows, the earliest first.
  */
 export async function readNumbers(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -24,7 +27,7 @@ export async function readNumbers(
   const zone = society.society.timeZone;
   const isWithin = (at: RawBuilder<unknown>) => within(at, { from, to, zone });
   const dayOf = (at: RawBuilder<unknown>) => sql`(${at} at time zone ${zone})::date`;
-  // To write a date takes longer than to find it: that is done for the rows of the answer alone.
+  // Formatting a date takes longer than computing it, so only the rows of the answer are formatted.
   const written = by === 'day' ? sql`to_char(key, 'YYYY-MM-DD')` : sql`coalesce(key, '')`;
   const allDays = sql`union all select day::date, 0 from generate_series(${from}::date, ${to}::date, interval '1 day') day`;
   const keys = {
@@ -82,13 +85,13 @@ function totalOf(rows: readonly Funnel[]): Funnel {
   ) as unknown as Funnel;
 }
 
-/** Returns how many joins began and how many were paid on each day of a period on which there were any. */
+/** Returns how many joins began and how many were paid on each day of a period. Leaves out days without any. */
 export async function joinsByDay(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   { from, to }: { from: string; to: string },
 ): Promise<{ day: string; begun: number; paid: number }[]> {
   const zone = society.society.timeZone;
-  // Counted day by day, from the index alone: that is many times as fast as to say the day of each.
+  // Counts day by day from the index alone, which is many times faster than computing the day of each join.
   const counted = (at: 'created_at' | 'paid_at') => sql`(
     select count(*)::int from join_session where ${sql.ref(at)} >= day::timestamp at time zone ${zone}
       and ${sql.ref(at)} < (day + 1)::timestamp at time zone ${zone})`;

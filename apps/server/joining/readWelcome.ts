@@ -22,8 +22,8 @@ import type { Deps } from './deps.ts';
 import { receiptOf } from './receipt.ts';
 
 /**
- * Returns the data of the welcome page, for a browser that holds the join. A browser that is not shown who the joiner is gets the
- * first name and what it has paid, and a pass with which its user can prove to be the joiner.
+ * Returns the data of the welcome page, for a browser that holds the join. A browser that may not see who the joiner is gets no
+ * last name, email or papers, but a pass with which its user can prove to be the joiner.
  */
 export async function readWelcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await standingFor(deps, 'readUpgrade', uuid, holding);
@@ -103,7 +103,10 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   };
 }
 
-/** Returns the preferred email if no letter can go to it, with the one that gets the letters instead; null if it can be written to. */
+/**
+ * Returns the preferred email if no letter can go to it, with the one that gets the letters instead; null if letters can go to
+ * it.
+ */
 function unwritableOf(emails: readonly (string | null)[]) {
   const email = emails.find(Boolean);
   const writtenTo = providerEmail(emails);

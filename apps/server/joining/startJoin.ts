@@ -69,7 +69,7 @@ export async function startSchoolJoin(
   });
 }
 
-/** Starts a join by self-nomination, of a person of its own. */
+/** Starts a join by self-nomination, for a new person. */
 export async function startSelfNomination(
   deps: Deps,
   given: { hasConfirmedEligibility: boolean; address: string } & Asked,
@@ -146,8 +146,8 @@ async function startByCode(
   const code = normaliseInviteCode(invitationCode);
   const addressHash = deps.hashAddress(address);
   const attempt: CodeAttempt = { code, addressHash };
-  // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared. They are counted by
-  // address, or whoever knows a code could keep its owner from joining.
+  // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared. They are counted
+  // separately for each address, or anybody who knows a code could keep its owner from joining.
   const codeUnderLimit =
     origin === 'invite'
       ? joinsUnderLimit(
@@ -158,7 +158,8 @@ async function startByCode(
         )
       : sql<boolean>`true`;
   const isOfContact = sql`code = ${code} and ${contactId === null ? sql`person_id is null` : sql`person_id = ${personOf(sql`${contactId}`)}`}`;
-  // Asking HubSpot counts as an attempt, too, so what is read after it is not judged by the limit once more.
+  // The invitation may be read several times, but the limit applies only to the first read. Asking HubSpot already counts as an
+  // attempt.
   let isLetThrough = false;
   return startOrRefuse(deps, joinsOfBrowser, {
     readInvited: async () => {
@@ -211,9 +212,9 @@ interface Invited {
   personId: number | null;
   person: Holdings | null;
   begun: Begun[];
-  /** The version of what was read: `start` does nothing if there is another one now. */
+  /** The version of the row that was read. `start` does nothing if the row has another version by now. */
   version: string;
-  /** Whether no join may begin, though one may go on. */
+  /** Whether no new join may begin, although one that was begun may continue. */
   isClosed?: boolean;
   programme?: string;
 }
@@ -226,10 +227,10 @@ interface Steps {
 
 /**
  * Starts or continues the join of somebody who is invited, in three steps:
- * - `readInvited` returns what is known of them; undefined if nobody is invited.
- * - A member is refused. If HubSpot alone says that they are one, `askAgain` reads the contact once more.
- * - A join of theirs that this browser holds goes on. Otherwise `start` begins one, unless a limit is reached. If what was read has
- *   changed meanwhile, all begins again.
+ * - `readInvited` returns what is known about them; undefined if nobody is invited.
+ * - A member is refused. If only HubSpot's status says that they are a member, `askAgain` first reads the contact once more.
+ * - A join of theirs that this browser holds is continued. Otherwise `start` begins one, unless a limit is reached. If the row
+ *   that was read has changed meanwhile, all steps are repeated.
  */
 async function startOrRefuse(
   deps: Deps,
@@ -276,8 +277,8 @@ function tooMany(deps: Deps): Refusal {
 }
 
 /**
- * Returns the key of the programme for which the caller asks. A named programme that is not open is refused, since another one has
- * another price; nothing is looked up for that, so it says nothing about a code.
+ * Returns the key of the programme for which the caller asks. Refuses a named programme that is not open, since another programme
+ * has another price. This needs no look-up, so the refusal reveals nothing about a code.
  */
 function programmeFor(society: Society, { programme, isTOLA }: Asked): string {
   const { openProgrammes, defaultProgramme } = society;

@@ -40,8 +40,9 @@ function yearOfPage(now: Date, graduationYear: string): number {
 }
 
 /**
- * Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. Throws
- * 403 for a browser that is not shown who the joiner is: letters, and the code that proves it, would go to the email in the details.
+ * Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page.
+ * Throws 403 for a browser that may not see who the joiner is, because letters, and the code that proves who the joiner is, would
+ * go to the email that it enters.
  */
 export async function submitDetails(
   deps: Deps,
@@ -50,7 +51,7 @@ export async function submitDetails(
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...sent } = given;
-  // The contract has cleaned the details. The state's name can show that a ZIP code lost its zero.
+  // The contract has cleaned the details. The state's name can show that a ZIP code has lost its leading zero.
   const state = stateOf(sent);
   const details = state === sent.state ? sent : cleanDetails({ ...sent, state });
   const join = await readJoin(deps, uuid, holding);
@@ -89,7 +90,7 @@ export async function submitDetails(
     throw await refusalFor(deps, 'submitDetails', uuid, { holding });
 }
 
-/** Returns a join that this browser may continue, in whatever state. Throws 403 if it is not shown who the joiner is. */
+/** Returns a join that this browser may continue, whatever its state. Throws 403 if the browser may not see who the joiner is. */
 async function readJoin(
   deps: Deps,
   uuid: string,
@@ -106,7 +107,10 @@ const readAccess = statement<{ uuid: string }, JoinAccess & { programme: string 
   ({ uuid }) => sql`select ${accessOf('join_session')}, programme from join_session where uuid = ${uuid}`,
 );
 
-/** Returns the name of a state that was typed, since a page that could not load its country's list has only a text field. */
+/**
+ * Returns the listed name of a state. A page that could not load its country's list has a text field, in which anything can be
+ * typed.
+ */
 function stateOf({ country: name, state }: StudentDetails): string {
   const country = findCountry(name);
   return (country && findSubdivision(country, state)?.name) ?? state;

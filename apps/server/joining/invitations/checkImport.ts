@@ -5,8 +5,8 @@ import { wholeOf } from './importParts.ts';
 import type { Import } from './imports.ts';
 
 /**
- * Reads a file as an import would now, and writes nothing. Returns what would become of its lines, and what staff may not have intended,
- * as sentences. Throws `NotCsv`.
+ * Reads a file like an import, but writes nothing. Returns the counts that an import would report, and sentences about what staff
+ * may not have intended. Throws `NotCsv`.
  */
 export async function checkImport(
   { database, society }: Pick<Deps, 'database' | 'society'>,

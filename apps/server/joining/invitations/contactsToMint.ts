@@ -21,8 +21,8 @@ export const contactFile = {
 } as const satisfies CsvColumns<Column>;
 
 /**
- * Reads contacts for whom codes are to be made from the rows of a CSV file. If a row has no value in a column, the value comes from `all`. A row is refused if an import would refuse it, or if its code would have expired
- * already.
+ * Yields the contacts in the rows of a CSV file, for whom codes are to be made. If a row has no value in a column, the value
+ * comes from `all`. A row is refused if an import would refuse it, or if its code would have expired already.
  */
 export async function* contactsToMint(
   rows: AsyncIterable<CsvRow<Column>>,

@@ -20,7 +20,7 @@ import { membersAmong } from './membersAmong.ts';
 export interface ImportReport {
   /** Codes that were not known before. */
   added: number;
-  /** Codes that lead elsewhere now, or have another programme, last day, nominator or campaign. */
+  /** Codes that now lead to another contact or school, or have another programme, last day, nominator or campaign. */
   changed: number;
   unchanged: number;
   /** The number of rejected lines, each of which was reported with its line number. */
@@ -59,7 +59,7 @@ interface Invitation {
   programme: string | null;
   /** The last day on which the code is valid (YYYY-MM-DD), or the time at which it expires (ISO 8601). */
   expiresAt: string | null;
-  /** Who nominated the person, word for word as they are told. */
+  /** Who nominated the person, in the words that the person will read. */
   nominatedBy: string | null;
 }
 
@@ -68,9 +68,9 @@ interface Line extends Invitation {
 }
 
 export interface ImportOptions {
-  /** The mailing that the invitations of the file belong to; null leaves those that there are as they are. */
+  /** The mailing that the file's invitations belong to. With null, known invitations keep their mailing. */
   campaign?: string | null;
-  /** Whether nothing is written, so that the report says what would become of each line. */
+  /** Whether to write nothing, so that the report says what an import would do. */
   isTrial?: boolean;
 }
 
@@ -128,7 +128,7 @@ export async function importInvitations(
         const read = fault === null ? invitationOf(values, programmes) : fault;
         if (typeof read === 'string') refuse(line, read);
         else batch.push({ line, ...read });
-        // Lines that are refused count, too: a file may have nothing else.
+        // Refused lines count, too, because a file may contain nothing else.
         if (raws.size < BATCH) continue;
         await write(connection, batch, how, report, listener);
         await progress(line, bytesRead());
@@ -293,7 +293,7 @@ async function write(
   report.unchanged += lines.length - rows.length;
 }
 
-/** A line that changes something. */
+/** A line that adds or changes an invitation. */
 interface Written {
   code: string;
   isNew: boolean;
@@ -301,7 +301,7 @@ interface Written {
   isExpired: boolean;
 }
 
-/** How a file's line becomes an invitation. */
+/** The settings of an import that apply to each of its lines. */
 interface Target {
   timeZone: string;
   campaign: string | null;
@@ -334,7 +334,7 @@ function writeLines(given: RawBuilder<unknown>, { timeZone, campaign }: Target):
       exists (select from used where used.code = invitation.code and used.person_id is distinct from invitation.person_id) as "isMoved"`;
 }
 
-/** SQL that writes nothing, and returns what {@link writeLines} would. A contact that is not known yet has no person. */
+/** SQL that writes nothing, and returns what {@link writeLines} would. A contact that is not known yet has no person id. */
 function wouldWrite(given: RawBuilder<unknown>, { timeZone, campaign }: Target): RawBuilder<Written> {
   return sql<Written>`
     with ${given}, target as (

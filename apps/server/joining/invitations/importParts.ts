@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../platform/database/client.ts';
 import { NotCsv } from '../../platform/readCsv.ts';
 
-/** What is kept of an import: the file as it came, the lines that were refused, and the file with new codes. */
+/** The files that are kept for an import: the uploaded file, the refused lines, and the file with new codes. */
 export type PartKind = 'file' | 'refused' | 'made';
 
 const PART_BYTES = 1_000_000;
@@ -33,7 +33,7 @@ export class PartWriter {
     this.size += bytes.length;
   }
 
-  /** Writes what was added, if it fills a part, or with `isEnd` all of it. */
+  /** Writes the added bytes once they fill a part; with `isEnd`, writes all of them. */
   async flush({ isEnd }: { isEnd: boolean }): Promise<void> {
     if (this.#waiting === 0 || (!isEnd && this.#waiting < PART_BYTES)) return;
     const content = Buffer.concat(this.#pieces);
@@ -56,7 +56,7 @@ export async function* partsOf(database: Database, id: number, kind: PartKind): 
   }
 }
 
-/** Yields a file of an import as {@link partsOf} does. Throws {@link NotCsv} if a part of it is missing. */
+/** Yields a file of an import like {@link partsOf}. Throws {@link NotCsv} if a part of it is missing. */
 export async function* wholeOf(
   database: Database,
   { id, sizeBytes }: { id: number; sizeBytes: number },

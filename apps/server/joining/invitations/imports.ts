@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 import { deleteParts, PartWriter } from './importParts.ts';
 
 /*
- * Files of invitations that staff upload. A file is first checked, which writes nothing, and imported when staff say so; for a file of
- * contacts codes are made. workOnImports.ts does the work.
+ * Files that staff upload. A file of invitations is first checked, which writes nothing, and imported once staff confirm. For a file of
+ * contacts, codes are made. workOnImports.ts does the work.
  */
 
 export type ImportKind = 'upload' | 'mint';
@@ -22,7 +22,10 @@ export type ImportState =
   | 'done'
   | 'failed';
 
-/** Codes that are to be made: for the contacts of a file, or so many. The rest holds for those that say nothing else themselves. */
+/**
+ * An order for new codes: `count` of them or, if that is null, one for each contact of a file. A contact's own school, programme
+ * and last day take precedence over those given here.
+ */
 export interface MintOrder {
   count: number | null;
   school: string | null;
@@ -60,7 +63,9 @@ export interface Import {
   /** Whether the file and the refused lines are deleted. */
   isEmptied: boolean;
   createdAt: Date;
-  /** When a server last ended its work on it, or until when one claims it; null if none has yet. */
+  /**
+   * When a server last finished work on it, or when the claim of the present server expires; null if none has worked on it yet.
+   */
   workedAt: Date | null;
 }
 
@@ -78,8 +83,8 @@ interface Given {
 }
 
 /**
- * Takes a file in, to be checked, or a file of contacts for whom codes are to be made. Returns its number. Throws a {@link Refusal} (413)
- * if it is too large; then nothing of it is kept.
+ * Stores an uploaded file: of invitations, which is then checked, or of contacts, for whom codes are then made. Returns its id.
+ * Throws a {@link Refusal} (413), and keeps nothing, if the file is too large.
  */
 export async function receiveFile(
   deps: ByStaff<Pick<Deps, 'database' | 'actor'>>,
@@ -108,8 +113,8 @@ export async function receiveFile(
 }
 
 /**
- * Orders codes to be made without a file. Returns the number of the order: of the first one with the same `once`, a uuid, if it was
- * ordered already.
+ * Orders codes that are made without a file. Returns the order's id. A repeated order, with the same uuid as `once`, returns the
+ * id of the first one.
  */
 export async function orderCodes(
   deps: ByStaff<Pick<Deps, 'database' | 'actor'>>,
@@ -144,14 +149,14 @@ export async function readImport(database: Database, id: number): Promise<Import
   return rows[0] ?? null;
 }
 
-/** Returns the latest files. */
+/** Returns the latest imports. */
 export async function latestImports(database: Database, most: number): Promise<Import[]> {
   const { rows } = await sql<Import>`
     select ${importColumns} from invitation_import order by id desc limit ${most}`.execute(database);
   return rows;
 }
 
-/** Lets a file that was checked be imported. Returns a sentence if that cannot be. */
+/** Starts the import of a checked file. Returns a sentence for staff if it cannot be imported; otherwise null. */
 export async function beginImport(database: Database, id: number): Promise<string | null> {
   const { rows } = await sql`
     update invitation_import set state = 'importing', read_bytes = 0, claimed_until = now()

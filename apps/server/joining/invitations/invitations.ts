@@ -17,7 +17,7 @@ interface Stored {
   programme: string | null;
   expiresAt: Date | null;
   isWithdrawn: boolean;
-  /** Of the last withdrawal; null if there was none. */
+  /** The time of the last withdrawal; null if there was none. */
   withdrawnAt: Date | null;
   withdrawnBy: string | null;
   hasExpired: boolean;
@@ -36,7 +36,7 @@ export const stateOf = sql<InvitationState>`case when invitation.is_withdrawn th
   when (select true from join_session where invitation_code = invitation.code limit 1) then 'used'
   when invitation.expires_at <= now() then 'expired' else 'unused' end`;
 
-/** SQL for the name that HubSpot or an import has of the query's `person`; null if neither has one. */
+/** SQL for the name that HubSpot or an import has for the query's `person`; null if neither has one. */
 const contactName = sql<
   string | null
 >`nullif(concat_ws(' ', person.profile ->> 'firstName', person.profile ->> 'lastName'), '')`;
@@ -44,7 +44,7 @@ const contactName = sql<
 /** How many invitations one statement of {@link listInvitations} reads. */
 const PAGE = 5_000;
 
-/** Yields all invitations by code. Each statement reads a bounded number of them, however many there are. */
+/** Yields all invitations, sorted by code. Each statement reads a bounded number of them, however many there are. */
 export async function* listInvitations(database: Database): AsyncGenerator<ListedInvitation> {
   let last = '';
   for (;;) {
@@ -65,7 +65,10 @@ export function expiryOf(given: RawBuilder<unknown>, timeZone: string): RawBuild
 
 export type Found = 'known' | 'unknown' | 'unavailable';
 
-/** Whether a normalised code is known here or to HubSpot, from where it is fetched. `unavailable`: HubSpot does not answer. */
+/**
+ * Returns whether a normalised code is known here or to HubSpot. A code that only HubSpot knows is fetched. `unavailable`:
+ * HubSpot does not answer.
+ */
 export async function findCode({ database, contacts }: Deps, code: string): Promise<Found> {
   if (inviteCodeError(code) !== null) return 'unknown';
   const { rows } = await sql`select from invitation where code = ${code}`.execute(database);
@@ -77,11 +80,11 @@ export interface Withdrawal {
   by: string;
   /** Whether the code was withdrawn before this call. */
   isEarlier: boolean;
-  /** How many joins began with the code. They go on. */
+  /** How many joins began with the code. They continue. */
   joins: number;
 }
 
-/** Returns which of these codes are not withdrawn, in their order. */
+/** Returns those of the codes that are not withdrawn, in the given order. */
 export async function openCodes(
   { database }: Pick<Deps, 'database'>,
   codes: readonly string[],
@@ -96,7 +99,7 @@ const inOrder = (codes: readonly string[], rows: readonly { code: string }[]) =>
   return codes.filter((code) => found.has(code));
 };
 
-/** Withdraws codes: they are answered like unknown ones. Returns those that were not withdrawn before. */
+/** Withdraws codes, which are then refused like unknown ones. Returns those that were not withdrawn before. */
 export async function withdrawCodes(
   { database, actor }: ByStaff<Pick<Deps, 'database' | 'actor'>>,
   codes: readonly string[],
@@ -107,7 +110,7 @@ export async function withdrawCodes(
   return rows.map(({ code }) => code);
 }
 
-/** Does what {@link withdrawCodes} does, of one code. Returns null if there is no such code. */
+/** Withdraws one code like {@link withdrawCodes}. Returns null if there is no such code. */
 export async function withdrawCode(deps: ByStaff<Deps>, code: string): Promise<Withdrawal | null> {
   const withdrawn = await withdrawCodes(deps, [code]);
   const { rows } = await sql<Omit<Withdrawal, 'isEarlier'>>`
@@ -121,20 +124,20 @@ export type Extension =
   /** `until` is null if the code never expires. */
   | { is: 'extended'; from: Date | null; until: Date | null }
   | { is: 'reopened'; withdrawnAt: Date; withdrawnBy: string; until: Date | null }
-  /** The code is good for as long already. */
+  /** The code was already valid until then. */
   | { is: 'as it was'; until: Date | null };
 
-/** A code that is not good until a given time, as staff have seen it. */
+/** A code that is withdrawn or expires before a given time, as staff have seen it. */
 export interface ShortCode {
   code: string;
-  /** As the database writes it, to the microsecond; null if it never expires. */
+  /** The time as PostgreSQL writes it, with microseconds; null if the code never expires. */
   expiresAt: string | null;
   isWithdrawn: boolean;
-  /** Whether it is withdrawn, but would be good for longer than until then: extending only opens it again. */
+  /** Whether a withdrawn code expires after the given time or never, so that extending only reopens it. */
   isLonger: boolean;
 }
 
-/** Returns which of these codes are not good until `until` (see {@link expiryOf}), in their order. */
+/** Returns those of the codes that are withdrawn or expire before `until` (see {@link expiryOf}), in the given order. */
 export async function shortCodes(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   codes: readonly string[],
@@ -149,8 +152,8 @@ export async function shortCodes(
 }
 
 /**
- * Lets codes expire later, at `until` (a day or a time, see {@link expiryOf}), and none earlier. Withdrawn ones are opened again. Returns
- * those that were still as they were seen; the others stay as they are.
+ * Extends codes to `until` (a day or a time, see {@link expiryOf}); a code that expires later is not shortened. Reopens withdrawn
+ * codes. Changes and returns only codes that are still as in `seen`.
  */
 export async function extendCodes(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -168,7 +171,7 @@ export async function extendCodes(
   return rows.map(({ code }) => code);
 }
 
-/** Does what {@link extendCodes} does, of one code. Returns null if there is no such code. */
+/** Extends one code like {@link extendCodes}. Returns null if there is no such code. */
 export async function extendCode(deps: Deps, code: string, until: string): Promise<Extension | null> {
   return deps.database.transaction().execute(async (trx) => {
     const read = async (lock: RawBuilder<unknown>) =>
@@ -194,18 +197,18 @@ export async function extendCode(deps: Deps, code: string, until: string): Promi
 
 export interface KnownCode extends Omit<KnownCodeFacts, 'programmeFault'> {
   programme: string | null;
-  /** Whom it leads to; null if it leads to a school. */
+  /** The person that it leads to; null if it leads to a school. */
   personId: number | null;
 }
 
 export interface UnknownCode extends Omit<UnknownCodeFacts, 'near'> {
-  /** Known codes that differ by one slip, five at most, and whom they lead to. */
+  /** Known codes that differ by one slip, at most five, and the person or school that each leads to. */
   near: { code: string; personId: number | null; whom: string | null }[];
 }
 
 /**
- * Returns what is known of a code, in capitals and without what surrounds it. A code that is not known here is looked up in
- * HubSpot, and what the mirror says of its contact is read again.
+ * Returns what is known about a code, which must be normalised. A code that is not known here is looked up in HubSpot. The code's
+ * contact is read from HubSpot again.
  */
 export async function explainCode(deps: Deps, code: string): Promise<KnownCode | UnknownCode> {
   const isMalformed = inviteCodeError(code) !== null;

@@ -6,7 +6,7 @@ import { holdings, holdsBought } from '../../session/members.ts';
 
 const BATCH = 1000;
 
-/** Returns which of these contacts are members, so that an invite code is refused to them. */
+/** Returns those of the contacts that are members, so that their invite codes are refused. */
 export async function membersAmong(database: Database, contactIds: readonly string[]): Promise<Set<string>> {
   if (contactIds.length === 0) return new Set();
   const { rows } = await sql<{ contact_id: string; holdings: Holdings }>`
@@ -19,7 +19,7 @@ export async function membersAmong(database: Database, contactIds: readonly stri
   );
 }
 
-/** Counts the members among contacts that come one by one. */
+/** Counts the members among contacts that are added one by one. */
 export function countMembers(database: Database) {
   let batch: string[] = [];
   let count = 0;

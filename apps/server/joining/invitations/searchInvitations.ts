@@ -7,22 +7,22 @@ import type { Deps } from '../deps.ts';
 import { peopleBy } from '../findJoins.ts';
 import { expiryOf, stateOf } from './invitations.ts';
 
-/** Which invitations are asked for: all that is given. */
+/** A filter for invitations, which must match all given fields. */
 export interface InvitationFilter {
-  /** A code, whom it is for (any part of a name or email, a contact id), a school or a campaign. */
+  /** A code, a person (any part of a name or email, or a contact id), a school or a campaign. */
   text?: string | undefined;
   school?: string | undefined;
   programme?: string | undefined;
   campaign?: string | undefined;
   state?: InvitationState | undefined;
-  /** Those whose last day is this day (YYYY-MM-DD) or before. */
+  /** Matches invitations whose last day is this day (YYYY-MM-DD) or earlier. */
   lastDay?: string | undefined;
 }
 
 export interface FoundInvitation {
   code: string;
   personId: number | null;
-  /** Of the person; null if it is for a school, or not known. */
+  /** The person's name; null if it is unknown, or if the code is a school's. */
   name: string | null;
   school: string | null;
   programme: string | null;
@@ -31,18 +31,19 @@ export interface FoundInvitation {
   state: InvitationState;
 }
 
-/** Where a list of invitations goes on: after this time (µs) and code. */
+/** The cursor of a list of invitations: the time (µs) at which the last one was made, and its code. */
 export interface InvitationCursor {
   micros: string;
   code: string;
 }
 
-/** How many invitations one statement looks at, whatever it looks for. */
+/** The most invitations that one statement reads, whatever the filter. */
 export const MOST_READ = 5_000;
 
 /**
- * Finds invitations, the latest first, at most `most`. Looks at {@link MOST_READ} at most: where a filter has no index, that may be
- * fewer than there are, and then `searchedTo` is when the last that was looked at was made, and `next` goes on from there.
+ * Finds invitations, the latest first, at most `most`. Reads at most {@link MOST_READ}, so that a search by a filter without an
+ * index may be incomplete. Then `searchedTo` is the time at which the last invitation that was read was made, and `next`
+ * continues from there.
  */
 export async function searchInvitations(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -72,15 +73,17 @@ export async function searchInvitations(
   return { rows: page, next, searchedTo: next && new Date(Number(next.micros) / 1000) };
 }
 
-/** How far a statement looked. */
+/** How many invitations a statement has read, and the last of them. */
 interface Looked {
   read: number;
-  /** Of the last invitation that was looked at; null if there was none. */
+  /** When the last invitation that was read was made (µs); null if none was read. */
   lastMicros: string | null;
   lastCode: string | null;
 }
 
-/** Returns where to look further; null if the statement looked at all, of `most` at a time. */
+/**
+ * Returns the cursor for the next statement; null if this statement, which reads at most `most` invitations, has reached the end.
+ */
 function furtherOf({ read, lastMicros, lastCode }: Looked, most: number): InvitationCursor | null {
   return read < most || lastMicros === null ? null : { micros: lastMicros, code: lastCode! };
 }
@@ -93,14 +96,15 @@ export async function hasInvitations(database: Database): Promise<boolean> {
 
 const micros = (time: string) => sql<string>`(extract(epoch from ${sql.raw(time)}) * 1000000)::bigint::text`;
 
-/** SQL for a {@link Looked}, of {@link total}. */
+/** SQL for the columns of a {@link Looked}, from {@link total}. */
 const howFar = sql`total.read, ${micros('total.at')} as "lastMicros", total.code as "lastCode"`;
 const total = sql`(select count(*)::int as read, (array_agg(created_at order by created_at, code))[1] as at,
   (array_agg(code order by created_at, code))[1] as code from looked) as total`;
 
 /**
- * SQL for `looked`: what one index has for a filter, the latest first, at most `most` after a cursor. Of several filters one is looked up,
- * and the others are left to {@link fits}: so what comes after the last of `looked` is never left out.
+ * SQL for `looked`: the invitations that an index finds for a filter, the latest first, at most `most` after a cursor. The index
+ * covers only a part of the filter, and {@link fits} checks the rest. The last row of `looked` is therefore a cursor after which
+ * nothing is missed.
  */
 function lookedAt(
   { text, school, programme, campaign, state }: InvitationFilter,
@@ -149,7 +153,7 @@ function waysBySchool(school: string): RawBuilder<boolean>[] {
   ];
 }
 
-/** SQL for whether the query's `invitation`, which was found by an index, fits the rest of a filter. */
+/** SQL for whether the query's `invitation`, which was found by an index, matches the rest of a filter. */
 function fits(
   { text, school, programme, campaign, state, lastDay }: InvitationFilter,
   timeZone: string,
@@ -175,7 +179,7 @@ function fits(
 
 /** The most codes that are changed at once. */
 export const MOST_CHANGED = 100_000;
-/** How many invitations one statement looks at if only their codes are asked for. */
+/** The most invitations that one statement reads if only their codes are needed. */
 const MOST_READ_FOR_CODES = 25_000;
 
 /** Returns all codes that a filter finds, or null if they are more than {@link MOST_CHANGED}. */

@@ -4,7 +4,7 @@ import { dayOf } from '../../society/texts.ts';
 import { programmeFault } from './importInvitations.ts';
 import type { KnownCode, UnknownCode } from './invitations.ts';
 
-/** Says of what `explainCode` found whom the code leads to, or why it fails. */
+/** Returns the verdict on a code that `explainCode` has looked up: whom it leads to, or why it fails. */
 export function verdictOn(
   { society }: { society: Society },
   code: string,

@@ -13,16 +13,16 @@ import { countMembers } from './membersAmong.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const INTERVAL_MS = 1_000;
-/** A server that has not written for so long how far it is has died, and another one begins again. */
+/** After this time without a progress report, a server is taken to be dead, and another server starts over. */
 const CLAIM_SECONDS = 60;
-/** How often a server writes how far it is. */
+/** How often a server writes its progress to the database. */
 const TELL_MS = 500;
-/** As many refused lines are shown. All of them can be downloaded. */
+/** The most refused lines that are shown. All of them can be downloaded. */
 const MOST_REFUSALS = 100;
 
 type Work = Pick<Deps, 'database' | 'society' | 'now' | 'log'>;
 
-/** Works on files of invitations, until the function that it returns is called. Then the work waits for another server. */
+/** Works on uploaded files until the returned function is called. Unfinished work is then left to another server. */
 export function startWorkingOnImports(deps: Work): () => Promise<void> {
   const ended = new AbortController();
   const stop = repeat('invitation files', INTERVAL_MS, deps.log, () => workOnImports(deps, ended.signal));
@@ -32,7 +32,7 @@ export function startWorkingOnImports(deps: Work): () => Promise<void> {
   };
 }
 
-/** Works on one file that waits, and empties old ones. Returns whether there was one. */
+/** Works on one file that waits, and empties old files. Returns whether a file was waiting. */
 export async function workOnImports(deps: Work, signal?: AbortSignal): Promise<boolean> {
   const { database } = deps;
   await emptyOld(database);
@@ -63,7 +63,7 @@ async function claim(database: Database): Promise<Import | null> {
   return rows[0] ?? null;
 }
 
-/** Reads a file as an import would, and writes nothing but what it has found. */
+/** Reads a file like an import, but writes only its findings. */
 async function check({ database, society }: Work, file: Import, signal?: AbortSignal): Promise<void> {
   const { refused, refusals, refuse, headed } = await refusalsOf(database, file);
   const progress = progressOf(database, file, signal);
@@ -90,7 +90,7 @@ async function take({ database, society }: Work, file: Import, signal?: AbortSig
     { progress: (_, bytes) => progress(bytes) },
     { campaign: file.campaign },
   );
-  // What was changed by a run that ended early counts as unchanged in the next one.
+  // Lines that an interrupted run has imported count as unchanged in the next run.
   const counts = file.kind === 'mint' ? { ...file.counts!, ...taken, refused: file.counts!.refused } : taken;
   await finish(database, file, { state: 'done', counts });
   await deleteParts(database, file.id, ['file']);
@@ -142,7 +142,7 @@ async function make(deps: Work, file: Import, signal?: AbortSignal): Promise<voi
   await deleteParts(database, file.id, ['file']);
 }
 
-/** Collects the lines of a file that are refused: the first ones with why, and all as a file with the same columns. */
+/** Collects the refused lines of a file: the first ones with the reasons, and all of them as a file with the same columns. */
 async function refusalsOf(database: Database, { id }: Import) {
   await deleteParts(database, id, ['refused']);
   const refused = new PartWriter(database, id, 'refused');
@@ -166,7 +166,9 @@ async function refusalsOf(database: Database, { id }: Import) {
   };
 }
 
-/** Returns what writes how far a file is read, and goes on claiming it. Throws when the server stops. */
+/**
+ * Returns a function that writes how far a file is read, and renews the claim on it. The function throws when the server stops.
+ */
 function progressOf(database: Database, { id }: Import, signal?: AbortSignal) {
   let told = performance.now();
   return async (bytes: number) => {
@@ -185,7 +187,7 @@ interface Result {
   refusals?: { line: number; text: string }[];
   doubts?: string[];
   failure?: string;
-  /** Of the file with the codes that were made. */
+  /** The size of the file with the new codes. */
   sizeBytes?: number;
 }
 
@@ -205,8 +207,8 @@ async function finish(
 }
 
 /**
- * Deletes what is kept of files that nobody has worked on for a day, and that wait for no server. What they say of people is only in
- * their lines.
+ * Deletes the lines of files that no server works on or is to work on, a day after the last work. Only the lines contain personal
+ * data.
  */
 async function emptyOld(database: Database): Promise<void> {
   const { rows } = await sql<{ id: number }>`

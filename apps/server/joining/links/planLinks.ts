@@ -6,27 +6,27 @@ import { mintLink } from './mintLink.ts';
 import { previewSale } from './previewLink.ts';
 import { type Recipient, recipientsOf } from './recipients.ts';
 
-/** The most days for which a link holds. Numbers of days in a society's file have the same maximum. */
+/** The most days for which a link is valid. Numbers of days in a society's file have the same maximum. */
 export const MOST_DAYS = 36_500;
 
-/** What staff want links to do. `parameters` (mp, usp, c) are of a checkout link alone. */
+/** What staff want links to do. Only checkout links have `parameters` (mp, usp, c). */
 export interface WantedLinks {
   kind: LinkTarget['kind'];
   parameters: NonNullable<LinkTarget['parameters']>;
   days: number;
 }
 
-/** Links that may be signed. */
+/** A plan for links that may be signed. */
 export interface LinkPlan {
   /** What each link does, as the end of a sentence. */
   does: string;
   expires: Date;
-  /** Looks contacts up at HubSpot, up to 100 with one request, and says for whom a link may be signed. */
+  /** Looks contacts up at HubSpot, up to 100 with one request, and returns for each whether a link may be signed. */
   lookUp(contactIds: readonly string[]): Promise<Recipient[]>;
   mint(contactId: string): string;
 }
 
-/** Returns what such links do. Throws {@link Failed} if they could sell nothing, or their upgrade is retired. */
+/** Returns the plan for such links. Throws {@link Failed} if they could sell nothing, or their upgrade is retired. */
 export function planLinks(deps: Deps, { kind, parameters, days }: WantedLinks): LinkPlan {
   const sale = kind === 'checkout' ? previewSale(deps.society, parameters) : null;
   if (sale && (!sale.isGood || sale.isUpgradeRetired)) {
@@ -34,7 +34,7 @@ export function planLinks(deps: Deps, { kind, parameters, days }: WantedLinks): 
     throw new Failed([`No link is signed, since ${why}:`, ...sale.lines].join('\n'));
   }
   const expires = new Date(deps.now().getTime() + days * 86_400_000);
-  // A join is one for a membership.
+  // A link that starts a join sells a membership.
   const sells: MembershipType | null =
     kind === 'init' ? 'membership' : kind === 'checkout' ? sale!.type : null;
   return {

@@ -78,10 +78,9 @@ export async function previewLink(
 }
 
 /**
- * Returns lines for staff that say what a checkout link with these parameters sells, and whether it may be sold. `type` and `words`
- * say of a link that may what it sells.
- * `isUpgradeRetired`: whether the upgrade in the link is retired. Such a link sells its product, but offers no upgrade after the
- * purchase.
+ * Returns lines for staff that say what a checkout link with these parameters sells, and whether it may be sold. If it may be
+ * sold, `type` and `words` describe the product. `isUpgradeRetired`: whether the upgrade in the link is retired. Such a link
+ * sells its product, but offers no upgrade after the purchase.
  */
 export function previewSale(
   society: Society,

@@ -7,13 +7,13 @@ import { CrmRefused, CrmUnavailable } from '../../crm/hubspot/errors.ts';
 import { holdings, personOf } from '../../session/members.ts';
 import type { Deps } from '../deps.ts';
 
-/** For whom a link is. */
+/** The recipient of a link. */
 export interface Recipient {
   /** The name and the contact's id: "Sam Okafor (contact 103)". */
   who: string;
-  /** Why no link is signed for them; null if one may be. */
+  /** Why no link may be signed for them; null if one may be. */
   refusal: string | null;
-  /** Whether HubSpot was asked about the contact. If not, only what the mirror knows of it could be judged. */
+  /** Whether HubSpot was asked about the contact. If not, `refusal` is based on the mirror alone. */
   isLookedUp: boolean;
 }
 
@@ -81,7 +81,7 @@ function refusalOf(
   if (isLookedUp && (id === null || !isKnown)) return 'is known neither here nor to HubSpot';
   if (sells === null || held === null) return null;
   const sale = saleRefusal(sells, held, 'code');
-  // Only HubSpot knows all members.
+  // Only HubSpot knows all members. Without its answer, nobody is refused for not being a member.
   if (sale === null || (sale === 'not a member' && !isLookedUp)) return null;
   return noSale[sells][sale];
 }

@@ -67,9 +67,9 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 }
 
 /**
- * Accepts the last name and ZIP code in the join's details as proof, as they were corrected last. A contact's data are no proof, since anybody may have a link
- * with a contact's id. Wrong tries are counted until the joiner proves by a mailed code who they are. A request for a new code
- * does not reset this count.
+ * Accepts the last name and ZIP code in the join's details, as last corrected, as proof. A contact's data are no proof, since
+ * anybody may have a link with a contact's id. Wrong tries are counted until the joiner proves who they are by a mailed code. A
+ * request for a new code does not reset this count.
  */
 export async function proveByName(
   deps: Deps,

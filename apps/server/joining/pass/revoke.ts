@@ -2,7 +2,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../../platform/database/types.ts';
 import type { Deps } from '../deps.ts';
 
-/** Revokes every link that was mailed for joins until `at`, and their codes. `joins` is an SQL condition on `join_session`. Returns the joins. */
+/**
+ * Revokes every link that was mailed for the joins until `at`, and their codes. `joins` is an SQL condition on `join_session`.
+ * Returns the joins' uuids.
+ */
 export async function revokePasses(
   database: Kysely<Tables>,
   joins: RawBuilder<unknown>,

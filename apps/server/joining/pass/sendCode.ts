@@ -42,8 +42,8 @@ export async function sendCode(
 }
 
 /**
- * Returns the key by which codes are counted: the join or, of a join by a checkout link, the person. Whoever has the link can begin
- * many such joins, and every code goes to the same mailbox.
+ * Returns the key under which codes are counted: the join or, for a join by a checkout link, the person. Anybody who has the link
+ * can begin many such joins, and all their codes go to the same mailbox.
  */
 async function countedFor({ database }: Deps, sessionUuid: string): Promise<string> {
   const { rows } = await sql<{ key: string }>`

@@ -17,7 +17,7 @@ const INTERVAL_MS = 2_000;
 const BATCH = 20;
 /**
  * A request older than this many minutes is deleted and gets no letter. By then the person has asked once more, or the request
- * has come back with a restored backup.
+ * was restored from a backup.
  */
 const LASTS_MINUTES = 60;
 
