@@ -8,9 +8,10 @@ import type { HubspotClient } from './hubspot/client.ts';
 import { OtherAccount } from './hubspot/errors.ts';
 
 /**
- * Throws {@link OtherAccount}, and tells staff, if the token is of another HubSpot account than this database's contacts, which would all
- * seem to be deleted there. To be called before anything is done because a contact is missing, and before contacts are created. The
- * first call stores the account's id. If HubSpot does not tell the account, nothing is checked.
+ * Throws {@link OtherAccount}, and writes a notice, if the token belongs to another HubSpot account than this database's
+ * contacts, since these would all seem to be deleted there. To be called before anything is done about a missing contact, and
+ * before contacts are created. The first call stores the account's id. If HubSpot does not return the account, nothing is
+ * checked.
  */
 export async function requireSameAccount({
   database,
@@ -29,7 +30,10 @@ export async function requireSameAccount({
   throw new OtherAccount(kept, present);
 }
 
-/** The ids of the HubSpot account of this database's contacts, and of the account of the token; null if HubSpot does not tell. */
+/**
+ * The ids of the HubSpot account of this database's contacts, and of the account of the token; both null if HubSpot does not
+ * return it.
+ */
 export async function accountsOf(
   database: Database,
   hubspot: HubspotClient,
@@ -40,8 +44,8 @@ export async function accountsOf(
 }
 
 /**
- * Makes another HubSpot account the one of this database's contacts. Contacts that are not there will count as deleted. Changes nothing,
- * and returns false, if the contacts are not of the account `from` any more.
+ * Records that this database's contacts are those of the HubSpot account `account`. Contacts that are not there will count as
+ * deleted. Changes nothing, and returns false, if the recorded account is not `from` any more.
  */
 export async function changeAccount(database: Database, from: string, account: string): Promise<boolean> {
   const { rows } = await sql`

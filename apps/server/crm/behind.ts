@@ -4,9 +4,9 @@ import { deliveriesOf, tellersOf } from './deliveries.ts';
 import type { Deps } from './deps.ts';
 import { tokensNow } from './hubspot/budget.ts';
 
-/** How far HubSpot is behind, and what it still lets us ask. */
+/** How much waits to be sent to HubSpot, and how many calls HubSpot still allows. */
 export interface Behind {
-  /** Joins to be sent, and for how many minutes the oldest of them has waited. */
+  /** Persons whose data wait to be sent, and for how many minutes the oldest of them has waited. */
   joins: number;
   waitingMinutes: number | null;
   refused: number;
@@ -16,7 +16,7 @@ export interface Behind {
   /** Documents to be attached, and those that HubSpot refuses. */
   documents: number;
   documentsRefused: number;
-  /** The tokens of each kind of call, and for how many seconds none is made, after how many failures. */
+  /** For each kind of call: the tokens left, the seconds for which calls are paused, and the consecutive failures. */
   budget: { name: string; tokens: number; blockedSeconds: number; failures: number }[];
 }
 
@@ -38,14 +38,14 @@ export async function howFarBehind({ database }: Pick<Deps, 'database'>): Promis
   return { ...rows[0]!, budget: budget.rows };
 }
 
-/** What HubSpot refuses: whose it is, what it is, and HubSpot's reason. */
+/** A refusal by HubSpot: the join or contact (`who`), the refused record (`what`), and HubSpot's reason. */
 export interface RefusedTelling {
   who: string;
   what: string;
   reason: string;
 }
 
-/** Returns what HubSpot refuses of joins and documents, at most `most`, the newest first. */
+/** Returns HubSpot's refusals of persons and documents, at most `most`, the newest first. */
 export async function refusedByHubspot(database: Database, most: number): Promise<RefusedTelling[]> {
   const { rows } = await sql<RefusedTelling>`
     select coalesce((select uuid::text from join_session where join_session.person_id = person.id order by paid_at desc nulls last, created_at desc limit 1),
@@ -58,11 +58,12 @@ export async function refusedByHubspot(database: Database, most: number): Promis
   return rows.map(({ who, what, reason }) => ({ who, what, reason }));
 }
 
-/** What HubSpot is to be told again: all that it refused, or what is of a join or of persons. */
+/** What is sent to HubSpot again: everything that it refused, or the data of a join or of persons. */
 export type Again = 'all' | { join: string } | { persons: readonly number[] };
 
 /**
- * Sends again what HubSpot refused; of a join or of persons all that it is told, too. Returns how many persons and documents that are.
+ * Makes what HubSpot refused due to be sent again. The data of a join or of persons are sent again even if they were not refused.
+ * Returns the number of persons and documents.
  */
 export async function sendAgainToHubspot(database: Database, which: Again): Promise<number> {
   const isAll = which === 'all';

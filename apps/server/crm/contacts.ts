@@ -22,18 +22,18 @@ export interface Contacts {
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Asks HubSpot for the contacts whom staff look for by an id, an email or a name, and reads those it knows into the mirror: of a name
-   * {@link MOST_NAMED} at most. Null: the text is none of these.
+   * Searches HubSpot for contacts by an id, an email or a name that staff have typed, and reads them into the mirror; by a name,
+   * at most {@link MOST_NAMED}. Null: the text is none of these.
    */
   learnWho(text: string): Promise<'known' | 'unknown' | 'unavailable' | null>;
 }
 
-/** How many contacts of a name are read. */
+/** The most contacts that are read for one name. */
 export const MOST_NAMED = 20;
 /** HubSpot's id of a contact. */
 const CONTACT = /^\d{1,20}$/;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
-/** One word or more of letters, as in "O'Brien, Mary-Ann". HubSpot is asked for the first and the last of them. */
+/** One or more words of letters, as in "O'Brien, Mary-Ann". HubSpot is searched for the first and the last word. */
 const NAME = /^\p{L}[\p{L}\p{M}'’.-]+(,?\s+\p{L}[\p{L}\p{M}'’.-]*)*$/u;
 
 const PATIENCE_MS = 2_000;
@@ -42,8 +42,8 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * The most searches for codes that may wait at the same time: about as many as HubSpot answers in two seconds. Suspects can neither
- * take all places nor load the database, which each waiting search asks again and again.
+ * The most searches for codes that may wait at the same time: about as many as HubSpot answers in two seconds. Suspects can
+ * neither take all places nor overload the database, which each waiting search polls for a token.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -114,7 +114,7 @@ export function mirroredContacts(mirror: Mirror, now: () => Date): Contacts {
   };
 }
 
-/** Returns null if HubSpot is unavailable or refuses, so that the caller asks the mirror. Rethrows any other error. */
+/** Returns null if HubSpot is unavailable or refuses, so that the caller reads the mirror. Rethrows any other error. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;

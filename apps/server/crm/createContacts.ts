@@ -22,9 +22,11 @@ import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
 import { conclude, type Sent, write } from './writeContacts.ts';
 
 /**
- * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot has a contact with the
- * email already, it is theirs if we created it just before a crash; they are attached to it if it has their name or none; otherwise they
- * get a contact of their own, in which the email is but a second property.
+ * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot already has a
+ * contact with the person's email:
+ * - If we created it just before a crash, it becomes the person's contact.
+ * - If it has the person's name or no name, the person is attached to it.
+ * - Otherwise the person gets another contact, without HubSpot's unique property `email`.
  */
 export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const { fields } = deps.society.crm;
@@ -34,7 +36,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
     done = [],
   } = Object.groupBy(rows, ({ own, isDeleted }) => {
     const holds = own.holdsMembership || own.holdsUpgrade;
-    // A contact that was deleted is made anew for those alone who hold something.
+    // A contact that was deleted is created anew only for a person who holds a membership or upgrade.
     if (own.details && own.joins.length > 0 && (holds || !isDeleted)) return 'complete';
     return holds ? 'nameless' : 'done';
   });
@@ -42,8 +44,8 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
   const attached = await contactsOfAlike(deps, complete);
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
-  // Of persons with the same email, as siblings may have, one waits for the next batch. There they find the contact that the other
-  // has created.
+  // Of several persons with the same email, such as siblings, all but one wait for the next batch. They then find the contact
+  // that was created for the first.
   const byEmail = new Map(without.map((row) => [emailOf(row), row]));
   await postpone(
     deps,
@@ -65,7 +67,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
 
 const emailOf = ({ own }: Delivery) => own.details!.personalEmail.toLowerCase();
 
-/** Returns the contacts of those who are likely the same as these persons. */
+/** Returns, for each of these persons, the contact of somebody who is likely the same, if there is one. */
 async function contactsOfAlike(deps: Deps, rows: readonly Delivery[]): Promise<ContactOfPerson[]> {
   const { rows: found } = await sql<{ id: number; contactId: string }>`
     select told.id, min(person.contact_id) as "contactId"
@@ -79,7 +81,7 @@ async function contactsOfAlike(deps: Deps, rows: readonly Delivery[]): Promise<C
   }));
 }
 
-/** Decides about a person whose email HubSpot has at another contact: see {@link createAll}. */
+/** Handles a person whose email HubSpot already has in another contact: see {@link createAll}. */
 async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void> {
   const { fields } = deps.society.crm;
   const { row } = change;
@@ -87,7 +89,7 @@ async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void
   const id = named ?? (await deps.hubspot.findByEmail(emailOf(row)))?.id;
   const found = await lookAtContacts(deps, id === undefined ? [] : [id], { more: neededProperties(fields) });
   const existing = found.get(id!);
-  // It has disappeared meanwhile, or HubSpot does not say which contact has the value: they get a contact with a later batch.
+  // The contact has disappeared meanwhile, or HubSpot does not say which contact has the email. A later batch tries again.
   if (!existing) return postpone(deps, [row], { perhapsRecord: true });
   const isOwn = isOurs(fields, row.own, change, existing);
   if (isOwn || (await isLikelyTheirs(deps, row, existing))) {
@@ -96,7 +98,7 @@ async function createBeside(deps: Deps, { change, outcome }: Sent): Promise<void
   } else await conclude(deps, await write(deps, [withoutEmail(fields, change)]));
 }
 
-/** Whether a contact with the email of a person has their name or none, and nobody says that it is somebody else's. */
+/** Whether a contact with a person's email has the person's name or none, and nothing shows that it is somebody else's. */
 async function isLikelyTheirs(
   { database, society }: Deps,
   { personId, own }: Delivery,
@@ -105,7 +107,7 @@ async function isLikelyTheirs(
   const held = namesAt(society.crm.fields, properties);
   const details = own.details!;
   if (compareNames(held, details) === 'other') return false;
-  // A contact without a name, or with a part of one, is whose it was first.
+  // A contact without a complete name belongs to the person who had it first.
   const isNamed = held.firstName && held.lastName;
   const { rows } = await sql`
     select from person other where (contact_id = ${id} or found_contact_id = ${id}) and other.id <> ${personId} and (
@@ -117,9 +119,12 @@ async function isLikelyTheirs(
 }
 
 /**
- * Decides about persons whose contact is not there, after a look at where it is now. Who was merged, has a contact again or gets a new
- * one is due at once; who is paying in a minute, since they are not moved before. Refused is who names a contact that HubSpot never had,
- * or has neither a contact nor student details, as after a link to a contact that was deleted later.
+ * Handles persons whose contact was not found, after reading it from HubSpot again:
+ * - A person who was merged needs nothing: the person they were merged into is sent instead.
+ * - A merged person with a join that is being paid is due in a minute, because that join is not moved before.
+ * - A person who has a contact again, or gets a new one, is due at once.
+ * - A person is refused if HubSpot never had the contact, or if there is neither a contact nor student details, as after a link
+ *   to a contact that was deleted later.
  */
 export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<void> {
   if (lost.length === 0) return;
@@ -140,7 +145,7 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
     from person where ${isLost}`.execute(deps.database);
   const places: Partial<Record<string, Delivery[]>> = Object.groupBy(lost, ({ personId, contactId }) => {
     const place = now.find(({ id }) => id === personId)?.place ?? 'moved';
-    // Who had a contact may get a new one.
+    // A person who had a contact may get a new one.
     return place === 'nowhere' && contactId !== null ? 'there' : place;
   });
   const { moved = [], there = [], unknown = [], nowhere = [] } = places;

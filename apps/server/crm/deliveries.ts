@@ -17,10 +17,10 @@ import { isAttached, isTeller } from './hubspotIsToHear.ts';
 const BACKOFF = { first: 1, longest: 60 };
 /** How many times a person may fail before they are sent in smaller batches. */
 const FULL_TRIES = 2;
-/** What the mirror has of a contact counts as up to date if it was read at most this many minutes before the payment. */
+/** The mirror's data about a contact count as up to date if they were read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 
-/** A person whom HubSpot is to be told of, with all that decides what is written. */
+/** A person whose data are to be sent to HubSpot, with everything that decides what is written. */
 export interface Delivery extends ToldContact {
   personId: number;
   revision: number;
@@ -28,16 +28,22 @@ export interface Delivery extends ToldContact {
   contactId: string | null;
   /** Whether HubSpot has deleted the person's contact. */
   isDeleted: boolean;
-  /** The join that names the delivery to staff: the last that was paid, otherwise the newest; null if there is none. */
+  /** The join by which staff identify the delivery: the last that was paid, otherwise the newest; null if there is none. */
   uuid: string | null;
-  /** Whether HubSpot may have said member already when they paid: the mirror says so, or was out of date. False once we told a status. */
+  /**
+   * Whether the contact may already have been a member in HubSpot at the payment: the mirror has that status, or was out of date.
+   * False once we have sent a status.
+   */
   mayHaveBeenMember: boolean;
 }
 
-/** SQL for a subquery of the ids of those who are attached to the query's `contact`. */
+/** SQL for a subquery: the ids of the persons who are attached to the query's `contact`. */
 const attached = sql`(select attached.id from person attached where attached.found_contact_id = contact.id and ${isAttached('attached')})`;
 
-/** SQL for {@link Told} of persons (SQL for a subquery of ids) and those joins of theirs that meet a condition, with the details of `owner`. */
+/**
+ * SQL for a {@link Told} about persons (SQL for a subquery of ids) and those of their joins that meet the condition `which`, with
+ * the details of the query's `owner`.
+ */
 const told = (persons: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql<Told>`(
   with persons (id) as ${persons}, own as (select join_session.* from persons join join_session on person_id = persons.id where ${which}),
     money as (
@@ -75,8 +81,9 @@ const columns = sql`delivery.person_id as "personId", revision, sent, contact.id
 const contactOf = sql`lateral (select case when owner.deleted_at is null then owner.contact_id end as id) as contact`;
 
 /**
- * Takes a batch of persons who are due and all have a contact, or have none. They are due again in a minute, in case this process
- * dies. Who failed repeatedly is taken in ever smaller batches, and finally alone, to delay nobody else. `size` is that of a full batch.
+ * Takes a batch of persons who are due, either all with a contact or all without. They are due again in a minute, in case this
+ * process dies. Persons who failed repeatedly are taken in ever smaller batches, and finally alone, to delay nobody else. `size`
+ * is the size of a full batch.
  */
 export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: number }> {
   const isDue = sql`due_at <= now() and refusal is null`;
@@ -98,19 +105,25 @@ export async function takeDue(deps: Deps): Promise<{ rows: Delivery[]; size: num
   return { rows: rows.map(asShown), size: rows[0]?.size ?? 0 };
 }
 
-/** SQL for a subquery of the ids of the persons of whom HubSpot is told for joins. `joins` is SQL for a subquery of their uuids. */
+/**
+ * SQL for a subquery: the ids of the persons whose contacts are updated in HubSpot on behalf of joins. `joins` is SQL for a
+ * subquery of the joins' uuids.
+ */
 export function deliveriesOf(joins: RawBuilder<unknown>): RawBuilder<unknown> {
   return tellersOf(sql`(select person_id from join_session where uuid in ${joins})`);
 }
 
-/** SQL for a subquery of the ids of the persons of whom HubSpot is told for persons (SQL for a subquery of ids). */
+/**
+ * SQL for a subquery: the ids of the persons whose contacts are updated in HubSpot on behalf of `persons` (SQL for a subquery of
+ * ids). They differ for a person who is attached to a contact.
+ */
 export function tellersOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select coalesce(teller.id, own.id) from person own left join person teller on ${isTeller('teller', 'own')}
     where own.id in ${persons})`;
 }
 
-/** Reads what is to be told of a person, due or not; of somebody who is attached to a contact, what is told of the contact. */
+/** Reads the delivery of a person, due or not. For a person who is attached to a contact, reads the delivery of that contact. */
 export async function readDelivery(
   deps: Deps,
   personId: RawBuilder<number | null>,
@@ -126,7 +139,9 @@ export async function readDelivery(
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/** Returns since when HubSpot is to be told of a person, and what it refuses; nulls if it has all. */
+/**
+ * Returns since when a person's data wait to be sent to HubSpot, and why HubSpot refuses them; null for each that does not apply.
+ */
 export async function waitingAtHubspot(
   { database }: Pick<Deps, 'database'>,
   personId: number,
@@ -138,7 +153,10 @@ export async function waitingAtHubspot(
   return rows[0] ?? { refusal: null, waitsSince: null };
 }
 
-/** Adds the name for staff, and spells the known values as the form does ("Texas" for "TX"), so that what is unchanged is not sent. */
+/**
+ * Adds the join that identifies the delivery to staff. Spells the known values as the form does ("Texas" for "TX"), so that
+ * unchanged values are not sent.
+ */
 function asShown(row: Delivery): Delivery {
   const joins = [...row.own.joins, ...row.attached.joins];
   const named = lastPaid(joins) ?? joins.at(-1);
@@ -146,7 +164,10 @@ function asShown(row: Delivery): Delivery {
   return { ...row, uuid: named?.uuid ?? null, sent: { ...row.sent, ...shown } };
 }
 
-/** A delivery that HubSpot has taken: what was written, what it has of us now, and notices. */
+/**
+ * A planned or finished delivery: the properties to write, the values that HubSpot then has from us (`sent`), and notices for
+ * staff.
+ */
 export interface Delivered {
   row: Delivery;
   properties: Record<string, string>;
@@ -155,8 +176,8 @@ export interface Delivered {
 }
 
 /**
- * Records which purchases HubSpot is about to be told, in case its answer is lost: the next try empties what is nobody's by then. Without
- * `paidAt` it compares with what HubSpot has.
+ * Records the values about purchases that are about to be sent, in case HubSpot's answer is lost: the next try empties those that
+ * apply to nobody any more. Since `paidAt` is removed, the next try compares with the values that HubSpot has.
  */
 export async function intend(deps: Deps, planned: readonly Delivered[]): Promise<void> {
   if (planned.length === 0) return;
@@ -174,8 +195,8 @@ export async function intend(deps: Deps, planned: readonly Delivered[]): Promise
 }
 
 /**
- * Records what HubSpot was told. Who has changed meanwhile is due again. Once we have told a status, HubSpot's says no more than our
- * memberships; what we wrote is what the mirror would read.
+ * Records what was sent to HubSpot, also in the mirror. Persons who have changed meanwhile are due again. Once we have sent a
+ * status, HubSpot's status only repeats our memberships, so it does not count any more.
  */
 export async function delivered(deps: Deps, done: readonly Delivered[]): Promise<void> {
   if (done.length === 0) return;
@@ -188,7 +209,7 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
     email: properties[EMAIL] ?? null,
     profile: Object.fromEntries(
       contactFields.flatMap((field) => {
-        // An email that was typed leads nobody to the contact before HubSpot has told it.
+        // A typed email must not lead anybody to the contact before it was read from HubSpot.
         const isLeftOut = field === 'acceptedPrivacyPolicy' || /email$/i.test(field);
         const isWritten = !isLeftOut && (fields[field].property ?? '') in properties;
         return isWritten && sent[field] !== undefined ? [[field, sent[field]]] : [];
@@ -217,19 +238,19 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
   });
 }
 
-/** Somebody of whom HubSpot is not told until staff have acted on `reason`. */
+/** A person whose data are not sent to HubSpot until staff have acted on `reason`. */
 export interface Refused {
   personId: number;
   reason: string;
 }
 
-/** With this begins the reason of who names a contact that HubSpot never had. */
+/** The beginning of the reason for a person with a contact id that HubSpot never had. */
 export const UNKNOWN_CONTACT = 'HubSpot does not know contact';
-/** The reason of who has no contact any more, and no details of which one could be created. */
+/** The reason for a person who has no contact any more, and no details with which one could be created. */
 export const NO_CONTACT =
   'HubSpot has no contact of this join, and without details none can be created. If it was deleted there, restore it, and send the join again. Or say which contact is the same person.';
 
-/** Records that HubSpot is not told of these persons, with the reasons. Staff can put them back into the queue. */
+/** Records that these persons are not sent to HubSpot, with the reasons. Staff can put them back into the queue. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   await sql`
@@ -240,8 +261,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 }
 
 /**
- * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. The try counts only if one
- * of them can have caused the failure (`perhapsRecord`).
+ * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. The try counts only
+ * if one of them may have caused the failure (`perhapsRecord`).
  */
 export async function postpone(
   deps: Deps,
@@ -265,7 +286,10 @@ export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<
     order by person_id for no key update)`;
 }
 
-/** Forgets what HubSpot was told of purchases, if none is left at the contact: there it stays. `persons` is SQL for ids. */
+/**
+ * Forgets which values about purchases were sent, if the contact has no paid join left. HubSpot keeps the values. `persons` is
+ * SQL for ids.
+ */
 export async function forgetSent(trx: Kysely<Tables>, persons: RawBuilder<unknown>): Promise<void> {
   await sql`
     update crm_delivery set sent = sent - ${[...joinFields]}::text[] from person owner

@@ -3,10 +3,10 @@ import type { Contacts } from './contacts.ts';
 import type { Budget } from './hubspot/budget.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 
-/** What does HubSpot know, and what is it told? The only room that speaks to HubSpot. */
+/** What `crm` depends on. Its question: what does HubSpot know, and what do we send to it? The only room that calls HubSpot. */
 export interface Deps extends LetterDeps {
   contacts: Contacts;
-  /** HubSpot itself, for work at which no joiner waits. */
+  /** The client for background work, for which no joiner waits. */
   hubspot: HubspotClient;
   /** The number of calls that HubSpot still allows, shared by all processes. */
   crmBudget: Budget;

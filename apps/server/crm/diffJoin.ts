@@ -18,8 +18,9 @@ export function diffOf(deps: Deps, uuid: string): Promise<ContactDiff | null> {
 }
 
 /**
- * Returns the properties that would change in HubSpot if it was told of a person now: of who has no contact yet those of the one to which
- * they would be attached, or of a new one. Null if there is no such person. Throws {@link CrmUnavailable} if HubSpot does not answer.
+ * Returns the properties that would change in HubSpot if a person's data were sent now. For a person without a contact, these are
+ * the properties of the contact to which they would be attached, or of a new one. Null if there is no such person. Throws {@link
+ * CrmUnavailable} if HubSpot does not answer.
  */
 export function diffOfPerson(deps: Deps, personId: number): Promise<ContactDiff | null> {
   return diffFrom(deps, sql`${personId}::bigint`);

@@ -6,7 +6,8 @@ import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
- * HubSpot takes it in shared mode, as correcting, merging and parting persons do, and erasing a person in exclusive mode.
+ * HubSpot takes it in shared mode, and so does correcting, merging or separating persons. Erasing a person takes it in exclusive
+ * mode.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls that are running. Less than `statement_timeout` (patience.ts). */
@@ -30,8 +31,8 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
 }
 
 /**
- * Takes the shared lock for the rest of a transaction, which then lets nobody be erased. Returns false if somebody is being erased. Also for
- * what tells Stripe of persons, or moves what they have to another.
+ * Takes the shared lock until the transaction ends, so that nobody is erased meanwhile. Returns false if somebody is being
+ * erased. Also used where data of persons are sent to Stripe or moved to another person.
  */
 export async function nobodyIsErased(trx: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ isFree: boolean }>`
@@ -40,8 +41,8 @@ export async function nobodyIsErased(trx: Kysely<Tables>): Promise<boolean> {
 }
 
 /**
- * Runs `work` under the exclusive lock: once the running calls to HubSpot have ended, and before any other begins. Throws
- * {@link StillTelling}.
+ * Runs `work` under the exclusive lock: once the running calls to HubSpot have ended, and before any other begins. Throws {@link
+ * StillTelling} if they take too long.
  */
 export async function tellingHubspotNothing<T>(
   database: Database,

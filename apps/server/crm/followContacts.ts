@@ -17,8 +17,8 @@ import { lockPersons } from './joinPersons.ts';
 export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
 
 /**
- * Reads contacts from HubSpot into the mirror: stores those that exist, follows merges ({@link moveContacts}), and removes the data of
- * those that were deleted. Returns those that exist, by the ids that were asked for, with the properties `more`, too.
+ * Reads contacts from HubSpot into the mirror: stores those that exist, follows merges ({@link moveContacts}), and removes the
+ * data of those that were deleted. Returns the existing contacts by the requested ids, with the additional properties `more`.
  */
 export async function lookAtContacts(
   mirror: Mirror,
@@ -42,8 +42,8 @@ export async function lookAtContacts(
 }
 
 /**
- * Writes contacts from HubSpot, by the ids that were asked for, into the mirror, with their invite codes, and follows merges. HubSpot's
- * word that somebody is a member does not count if it is ours, or if we have yet to tell that the membership bought here has ended.
+ * Writes contacts from HubSpot, by the requested ids, into the mirror, with their invite codes, and follows merges. HubSpot's
+ * status `member` does not count if we sent it, or if we have not sent yet that the membership bought here has ended.
  */
 export async function keepContacts(
   database: Database,
@@ -103,10 +103,16 @@ export async function keepContacts(
 /** SQL: whether a query's `person` has a contact that is known neither as deleted nor as merged. */
 export const isThere = sql<boolean>`contact_id is not null and deleted_at is null and merged_into is null`;
 
-/** SQL: whether HubSpot once had the contact of a query's `person`. If not, an import or a link named it, and it is not deleted. */
+/**
+ * SQL: whether HubSpot once had the contact of a query's `person`. If not, only an import or a link has named the contact, so it
+ * cannot have been deleted.
+ */
 export const wasAtHubspot = sql<boolean>`(fetched_at is not null or made_contact)`;
 
-/** Removes the personal data of contacts that HubSpot has deleted. Who holds something gets a new contact, with their documents. */
+/**
+ * Removes the personal data of contacts that HubSpot has deleted. Persons who hold a membership or upgrade get a new contact,
+ * with their documents.
+ */
 async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select contact_id as id from person where contact_id = any(${ids}) and deleted_at is null and ${wasAtHubspot}`.execute(

@@ -12,9 +12,9 @@ export interface ContactMerge {
 }
 
 /**
- * Joins the persons of merged contacts with the persons of the contacts that remain, so that one person does not buy twice. A merge of
- * which the mirror has no row of both contacts, or that was followed before, changes nothing. If both hold a membership of the same
- * type, staff get a notice to refund one of the two. A join that is being paid is not moved; a later call moves it.
+ * Merges the persons of merged contacts into the persons of the contacts that remain, so that one person does not buy twice. A
+ * merge changes nothing if the mirror lacks one of the two contacts, or if it was followed before. If both hold a membership of
+ * the same type, staff get a notice to refund one of the two. A join that is being paid is not moved; a later call moves it.
  */
 export async function moveContacts(trx: Kysely<Tables>, merges: readonly ContactMerge[]): Promise<void> {
   const { rows } = await sql<ContactMerge & { from: number; into: number }>`
@@ -34,7 +34,7 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
     sql`(id = any(${ids}::bigint[]) or found_contact_id = any(${rows.map(({ old }) => old)}))`,
   );
   for (const { from, into, old, present } of rows) {
-    // Staff had joined the person that remains in HubSpot with the one that is merged there: now it is the other way round.
+    // If staff had merged these two persons in the opposite direction, that merge is undone first.
     await sql`update person set merged_into = null where id = ${into} and merged_into = ${from}`.execute(trx);
     await sql`update person set found_contact_id = ${present} where found_contact_id = ${old}`.execute(trx);
     const twice = twiceHeld(await heldBy(trx, from), await heldBy(trx, into));
@@ -51,7 +51,8 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
     await tellOfLikelySame(trx, into);
   }
   const remaining = sql`(select unnest(${rows.map(({ into }) => into)}::bigint[]))`;
-  // Of a member all that was bought is compared with what HubSpot has kept of the two, as after a payment of which it was not told.
+  // For a member, all purchases are compared with the values that HubSpot has kept of the two contacts, as after a payment that
+  // was not sent yet.
   await sql`
     update crm_delivery set sent = sent - 'paidAt' from person own
     where own.id = crm_delivery.person_id and own.id in ${remaining} and exists (

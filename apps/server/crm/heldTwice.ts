@@ -6,7 +6,7 @@ import { tellStaff } from '../letters/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 
-/** Returns by which joins a person holds something. */
+/** Returns the joins by which a person holds a membership or upgrade. */
 export async function heldBy(database: Kysely<Tables>, personId: number): Promise<Held[]> {
   const { rows } = await sql<Held>`
     select session_uuid::text as uuid, type from membership
@@ -15,8 +15,8 @@ export async function heldBy(database: Kysely<Tables>, personId: number): Promis
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one notice,
- * whatever they became one by.
+ * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one
+ * notice, whatever has brought them together (`by`).
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,
@@ -32,7 +32,7 @@ export async function tellOfHeldTwice(
 }
 
 /**
- * Writes a notice to staff if a person holds a membership, and others hold one who are likely the same. To be called when the person
+ * Writes a notice to staff if a person holds a membership, and so do others who are likely the same. To be called when the person
  * has got a membership, another likeness or other joins. No money is refunded automatically.
  */
 export async function tellOfLikelySame(trx: Kysely<Tables>, personId: number): Promise<void> {

@@ -2,23 +2,29 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 import { toldWith } from '../session/alike.ts';
 
-/** SQL for whether somebody has no contact of their own, so that the one that they found tells of them. `person` is the query's name. */
+/**
+ * SQL for whether a person has no contact, so that their data go into the contact that was found for them, if any. `person` is
+ * the query's name for the table.
+ */
 export function isAttached(person: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${person}.${column}`);
   return sql<boolean>`(${of('contact_id')} is null or ${of('deleted_at')} is not null)`;
 }
 
-/** SQL for whether `teller` is the person of the contact that tells of `person`, who has none. Both are the query's names. */
+/**
+ * SQL for whether `teller` has the contact that was found for `person`, who has no contact themselves. Both are the query's names
+ * for the table `person`.
+ */
 export function isTeller(teller: string, person: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${teller}.${column}`);
   return sql<boolean>`(${of('contact_id')} = ${sql.ref(`${person}.found_contact_id`)} and ${of('deleted_at')} is null and ${isAttached(person)})`;
 }
 
 /**
- * SQL for a statement that makes persons (SQL for a subquery of ids) due to be told, after some seconds. Who is just being sent, or tried
- * again, stays due when they were: of two servers that send one contact, the one with older values could come last. With `isAnew` a
- * refusal and former tries are forgotten. Where `isShown` (SQL) is true, another form was filled in, which showed what the mirror has:
- * that counts as what HubSpot has.
+ * SQL for a statement that makes persons (SQL for a subquery of ids) due to be sent to HubSpot after some seconds. For a person
+ * who is being sent or retried, the time stays: if two servers sent one contact, older values could arrive last. With `isAnew`, a
+ * refusal and earlier tries are forgotten. If `isShown` (SQL) is true, another form was filled in, which showed the mirror's
+ * data: these count as HubSpot's values.
  */
 export function makeDue(
   persons: RawBuilder<unknown>,
@@ -37,7 +43,10 @@ export function makeDue(
       ${isAnew ? anew : sql``}`;
 }
 
-/** Makes due whoever is told of together with persons (SQL for a subquery of ids): those of the contacts into which they are written. */
+/**
+ * Makes persons (SQL for a subquery of ids), and all who are sent together with them, due to be sent to HubSpot. For those who
+ * are attached to a contact, makes the person of that contact due.
+ */
 export async function hubspotIsToHear(
   trx: Kysely<Tables>,
   persons: RawBuilder<unknown>,
@@ -51,7 +60,10 @@ export async function hubspotIsToHear(
   await makeDue(tellers, how).execute(trx);
 }
 
-/** Returns SQL for persons and all of whom HubSpot is told together with them now, so that it is told of these after a change, too. */
+/**
+ * Returns SQL for the ids of persons and of all who are sent to HubSpot together with them now. To be called before a change that
+ * may separate them, so that all of them are sent after it.
+ */
 export async function toldTogether(
   trx: Kysely<Tables>,
   persons: readonly number[],
@@ -63,7 +75,7 @@ export async function toldTogether(
   return sql`(select unnest(${rows.map(({ id }) => id)}::bigint[]))`;
 }
 
-/** Makes the person of a join due to be told to HubSpot. To be called in the transaction that changes the join. */
+/** Makes the person of a join due to be sent to HubSpot. To be called in the transaction that changes the join. */
 export async function tellHubspot(
   trx: Kysely<Tables>,
   sessionUuid: string,
@@ -77,8 +89,8 @@ export async function tellHubspot(
 }
 
 /**
- * Makes documents (`which` is an SQL condition) due to be attached to another contact. The note at the former one is deleted then, also
- * by a server that is just writing it, since the document counts as tried once more.
+ * Makes documents (`which` is an SQL condition) due to be attached to another contact. The note at the former contact is then
+ * deleted, even if a server is just writing it, since the document counts as tried once more.
  */
 export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`
@@ -86,12 +98,15 @@ export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>
     where ${which} and (crm_file_id is not null or crm_attempts > 0)`.execute(trx);
 }
 
-/** SQL for whether a query's `document` is of a join of these persons (SQL for one id, or `any(…)`). */
+/** SQL for whether a query's `document` belongs to a join of these persons (SQL for one id, or `any(…)`). */
 export function isOfJoinsOf(persons: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`session_uuid in (select uuid from join_session where join_session.person_id = ${persons})`;
 }
 
-/** Parts persons from the contacts that they found, so that they look for another. `which` is an SQL condition on `person`. Returns their ids. */
+/**
+ * Separates persons from the contacts that were found for them, so that a contact is looked for again. `which` is an SQL
+ * condition on `person`. Returns their ids.
+ */
 export async function leaveContact(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     update person set found_contact_id = null where found_contact_id is not null and ${which} returning id`.execute(

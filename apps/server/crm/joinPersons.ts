@@ -24,7 +24,7 @@ export interface Moved {
   joins: string[];
   invitations: string[];
   documents: string[];
-  /** Missing in merges that a former version made. */
+  /** Missing in merges by an older version. */
   notes?: string[];
 }
 
@@ -53,10 +53,9 @@ export async function moveRows(
 }
 
 /**
- * Joins two persons: all that is `from`'s becomes `into`'s, and `from`, with whoever was joined with them before, leads to `into`. Both
- * stay apart from whom staff keep apart. Who has
- * not paid gets the details of one who has, who has none those of anybody. A join that is being paid stays, if its contact can be
- * followed later.
+ * Merges two persons: everything moves from `from` to `into`, and `from`, with everybody merged into it before, then leads to
+ * `into`. Whom staff keep apart from `from` is then kept apart from `into`. `into` gets the details of `from` if it has none, or
+ * if only `from` has paid. A join that is being paid stays if `from` has a contact, because the merge is followed again later.
  */
 export async function joinPersons(
   trx: Kysely<Tables>,

@@ -8,9 +8,10 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. With a signed link, which proves
- * the id, the join goes on with the id alone, and after an outage the contact is read, since it is due to be told. The id in an unsigned
- * link is a guess: throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
+ * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. A signed link proves the
+ * id, so the join continues with the id alone. If HubSpot is unavailable, the person is made due to be sent, so that the contact
+ * is read after the outage. The id in an unsigned link may be a guess: throws 404 with `sentence` if HubSpot does not know it,
+ * and 503 while HubSpot cannot answer.
  */
 export async function linkedContact(
   deps: Deps,

@@ -13,9 +13,9 @@ export interface ContactOfPerson {
 }
 
 /**
- * Records the contacts of persons. One that was created is the person's, with all who were told of it meanwhile; if it was
- * created for another person, or the person merely found it, they are attached to it: what they bought is told with that contact.
- * Nobody is attached whose email was corrected, or who was merged, meanwhile.
+ * Records the contacts of persons. A contact that was created for a person becomes theirs; if the mirror has read it meanwhile,
+ * the two rows are merged. If it belongs to another person, or was only found for this one, the person is attached to it, and
+ * their purchases are written into it. Nobody is attached whose email was corrected meanwhile, or who was merged.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerson[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -54,8 +54,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
 }
 
 /**
- * Makes a contact that was created for a person theirs. `before` is their deleted one, whose id goes on naming them. Returns whether the
- * mirror had the contact, so that more may be told of it.
+ * Makes a contact that was created for a person their contact. `before` is the id of their deleted contact, which still leads to
+ * them. Returns whether the mirror already had the contact, so that there may be more to send.
  */
 async function becomeContact(
   trx: Transaction<Tables>,

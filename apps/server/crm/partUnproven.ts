@@ -9,9 +9,9 @@ import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
 import { lockPersons, moveRows } from './joinPersons.ts';
 
 /**
- * Gives the joins of a person whose joiner is not proven a person of their own, with all that they said and bought, if the person is
- * known by such joins alone ({@link isOfUnproven}). To be called once a code or a link has begun a join of the person: from then on the
- * contact is somebody who is known, and the others get another, or are attached to it.
+ * Moves the unproven joins of a person, with their details and purchases, to a new person, if the person is known only by such
+ * joins ({@link isOfUnproven}). To be called once a code or a link has begun a join of the person. From then on the contact
+ * belongs to whom the code or link was meant for; the new person gets another contact or is attached to this one.
  */
 export async function partUnproven(database: Database, personId: number): Promise<void> {
   await database.transaction().execute(async (trx) => {

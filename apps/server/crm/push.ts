@@ -14,14 +14,14 @@ import { conclude, write } from './writeContacts.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** Starts to tell HubSpot of the persons who are due, repeatedly, each with what holds when it is sent. */
+/** Starts sending the persons who are due to HubSpot, repeatedly, each with the values of the moment of sending. */
 export function startPushing(deps: Deps): () => Promise<void> {
   return repeat('push joins to HubSpot', INTERVAL_MS, deps.log, async () => (await pushDue(deps)).more);
 }
 
 /**
- * Takes a batch of persons who are due, reads their contacts and writes what has changed; none while calls to HubSpot are paused or a
- * person is being erased. Returns how many were taken, and whether that was a full batch (`more`).
+ * Takes a batch of persons who are due, reads their contacts and writes what has changed. Takes nobody while calls to HubSpot are
+ * paused or a person is being erased. Returns how many were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -38,7 +38,8 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
     if (rows[0]!.contactId === null) await createAll(work, rows);
     else await updateAll(work, rows);
   } catch (error) {
-    // HubSpot does not say which contact of a batch it refuses to read, so only somebody who was alone is refused.
+    // HubSpot does not say which contact of a batch it refuses to read, so a person is refused only if they were alone in the
+    // batch.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ personId: rows[0]!.personId, reason: error.message }]);
     else if (error instanceof CrmRefused) await postpone(deps, rows, { perhapsRecord: true });
@@ -48,7 +49,10 @@ async function pushTaken(deps: Deps): Promise<{ taken: number; more: boolean }> 
   return { taken: rows.length, more: rows.length === size };
 }
 
-/** Updates existing contacts, after reading them. Who is merged or deleted in between stays due, and the next try reads where they are. */
+/**
+ * Updates existing contacts, after reading them. If a contact is merged or deleted in between, the person stays due, and the next
+ * try reads the contact again.
+ */
 async function updateAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
   const more = [...neededProperties(deps.society.crm.fields), EMAIL];
   const ids = rows.map(({ contactId }) => contactId!);

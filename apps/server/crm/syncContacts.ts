@@ -5,11 +5,11 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import { type ContactPage, LARGEST_PAGE } from './hubspot/client.ts';
 import { patiently } from './hubspot/patiently.ts';
 
-/** Rows of `schedule`. Of this one `reached_at` is the time up to which all changes were read. */
+/** The name of a row of `schedule`, like the next two. Its `reached_at` is the time up to which all changes were read. */
 const TASK = 'contacts sync';
-/** When the run began that was cut off, and the cursor of the page at which it goes on. */
+/** This row has the start of an interrupted run, and the cursor of the page at which it resumes. */
 const PAGE = 'contacts page';
-/** The cursor is the last contact of the mirror that was looked at in turn. */
+/** The cursor of this row is the last contact of the mirror that was read in turn. */
 const LOOKS = 'contacts look';
 /** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;
@@ -31,8 +31,9 @@ export async function hasSynced(deps: Pick<Deps, 'database'>): Promise<boolean> 
 }
 
 /**
- * Reads the contacts that changed since the previous run into the mirror, those that were deleted, and in turn at most `most` others of
- * the mirror; the first run reads all. An interrupted run is resumed by the next one. `progress` is called after each page.
+ * Reads contacts into the mirror: those that changed since the previous run, those that were deleted, and in turn at most `most`
+ * others of the mirror. The first run reads all. An interrupted run is resumed by the next one. `progress` is called after each
+ * page.
  */
 export async function syncContacts(
   deps: Deps,

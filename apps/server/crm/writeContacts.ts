@@ -5,7 +5,7 @@ import type { BatchOutcome } from './hubspot/batches.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
 import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
 
-/** A change that was sent, and what HubSpot has answered of it; undefined if nothing. */
+/** A change that was sent, and its outcome at HubSpot; undefined if HubSpot returned none. */
 export interface Sent {
   change: Delivered;
   outcome: BatchOutcome | undefined;
@@ -13,7 +13,8 @@ export interface Sent {
 
 /**
  * Sends the planned changes, which all update a contact or all create one. If HubSpot refuses an email, or another contact has a
- * corrected one, sends the rest without it, and staff get a notice. Leaves out what was not sent since HubSpot was unavailable.
+ * corrected one, sends the rest without it, and staff get a notice. The result leaves out changes that were not sent because
+ * HubSpot was unavailable.
  */
 export async function write(deps: Deps, planned: readonly Delivered[]): Promise<Sent[]> {
   // Contacts without an email are sent alone: the results of a larger batch would not show which of them belongs to whom.
@@ -50,7 +51,7 @@ export async function write(deps: Deps, planned: readonly Delivered[]): Promise<
   return sent;
 }
 
-/** Looks for the contact without an email that we created for a person before the server died. */
+/** Looks for the contact without an email that we created for a person before the server crashed. */
 async function existingBeside(deps: Deps, change: Delivered): Promise<BatchOutcome | undefined> {
   const { contactId, own } = change.row;
   const { fields } = deps.society.crm;
@@ -71,8 +72,8 @@ function send({ hubspot }: Deps, changes: readonly Delivered[]): Promise<Map<str
 }
 
 /**
- * Records what HubSpot has taken, and refuses whose values it does not take. To be called before any further call to HubSpot: after a
- * crash, a new contact without its email could not be found by it.
+ * Records what HubSpot has written, and the persons whose values it has refused. To be called before any further call to HubSpot:
+ * after a crash, a new contact that was created without `email` could not be found by it.
  */
 export async function conclude(deps: Deps, sent: readonly Sent[]): Promise<void> {
   const written: Delivered[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The fields that we read of HubSpot's answers, as schemas (https://developers.hubspot.com/docs/api-reference). */
+/** Schemas with the fields that we read from HubSpot's answers (https://developers.hubspot.com/docs/api-reference). */
 
 /** An id of HubSpot. It is kept as text, because it may have 64 bits, more than a JavaScript number holds exactly. */
 const id = z.string().regex(/^\d+$/);

@@ -19,7 +19,7 @@ export type BatchOutcome =
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
-/** Maps each requested id to the contact that HubSpot returned for it: of a merged contact the one into which it was merged. */
+/** Maps each requested id to the contact that HubSpot returned for it: for a merged contact, the one into which it was merged. */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
   for (const contact of results)
@@ -38,8 +38,9 @@ export function refusedOutcome(
 }
 
 /**
- * Returns the outcome of each write by its mark. An update of a contact that is not there any more, or that the answer does not mention,
- * as when the contact was merged, has none. A creation that the answer does not mention is a conflict without an id.
+ * Returns the outcome of each write by its mark. An update has no outcome if its contact does not exist any more, or if the
+ * answer does not mention it, for example because it was merged. A creation that the answer does not mention is a conflict
+ * without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const byEmail = new Map(answer.results.map(({ id, properties }) => [properties.email?.toLowerCase(), id]));

@@ -154,7 +154,10 @@ export function hubspotClient(
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1 }, options);
       return found ?? null;
     },
-    /** Searches for contacts by the beginnings of a first and a last name, in either order, or by that of one of them; at most `most`. */
+    /**
+     * Searches for at most `most` contacts by the beginnings of a first and a last name, in either order. Without `last`, `first`
+     * is the beginning of either.
+     */
     async findByName(
       first: string,
       last: string | null,
@@ -180,7 +183,7 @@ export function hubspotClient(
       getOne(`${encodeURIComponent(email)}?idProperty=email&${query}`, timeoutMs),
     /**
      * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
-     * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
+     * contact into which it was merged. If an id is missing in the result, HubSpot has said that there is no such contact.
      */
     async readContacts(
       ids: readonly string[],
@@ -223,8 +226,8 @@ export function hubspotClient(
       return { ids, after: ids.length < LARGEST_PAGE ? null : ids.at(-1)! };
     },
     /**
-     * Uploads a file that only staff can see, and returns its id. A file of the same path stays, so call `findFile` first. If reading
-     * `bytes` fails, rejects with that error.
+     * Uploads a file that only staff can see, and returns its id. Does not replace a file with the same path, so call `findFile`
+     * first. If reading `bytes` fails, rejects with that error.
      */
     async uploadFile({ path, mediaType, sizeBytes, bytes }: CrmFile): Promise<string> {
       // This listener must be added before the first `await`, because an `error` event without a listener would end the process.
@@ -324,14 +327,14 @@ export function hubspotClient(
       const answer = await callAboutOne(answers.scopes, 'POST', path, { body: { tokenKey: accessToken } });
       return answer && new Set(answer.scopes);
     },
-    /** Returns the id of the token's HubSpot account; null if HubSpot does not tell. HubSpot is asked once for each client. */
+    /** Returns the id of the token's HubSpot account; null if HubSpot does not return it. Each client asks HubSpot only once. */
     async getAccount(): Promise<string | null> {
       account ??= callAboutOne(answers.account, 'GET', `/account-info/${apiVersion}/details`);
       try {
         const answer = await account;
         return answer && String(answer.portalId);
       } catch (error) {
-        // A token that HubSpot does not let ask this may do all other calls.
+        // A token that may not make this call may still make all others.
         if (error instanceof CrmRefused || (error instanceof CrmDenied && error.status !== 401)) return null;
         account = undefined;
         throw error;

@@ -4,7 +4,7 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
 const text = z.string().optional().catch(undefined);
 /**
- * What HubSpot says of an error, about a call or about one record of a batch
+ * An error as HubSpot describes it, about a call or about one record of a batch
  * (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be missing.
  */
 const saidError = z.object({
@@ -56,7 +56,7 @@ function namesOf(context: Detail['context']): string | null {
 
 const invalidProperties = z.array(z.object({ name: z.string(), message: z.string() })).min(1);
 
-/** Returns HubSpot's message without the JSON in which it lists invalid properties: each one's name and what is wrong with it. */
+/** Returns HubSpot's message as plain text. If it lists invalid properties as JSON, returns the name and the fault of each. */
 function plainMessage(message: string): string {
   const json = /^Property values were not valid: (\[.*\])$/s.exec(message)?.[1];
   if (json === undefined) return message;
@@ -70,17 +70,17 @@ function plainMessage(message: string): string {
 
 /** Why HubSpot refuses a record. */
 export interface Refusal {
-  /** For staff: the rules of the account that want something else, otherwise what HubSpot says, in words; null if it says nothing. */
+  /** For staff: the account's rules that were broken, otherwise HubSpot's message in plain text; null if there is none. */
   reason: string | null;
-  /** Whether it refuses the property `email`. HubSpot lists invalid properties in `errors`, or as JSON in the message. */
+  /** Whether HubSpot refuses the property `email`. It lists invalid properties in `errors`, or as JSON in the message. */
   isEmail: boolean;
   trouble: ProviderTrouble;
 }
 
 /**
- * Returns why HubSpot refuses a record that was sent by `call`. `error` is what HubSpot says of the call or, with status 207, of the
- * record. The notice has no personal data, and the same text for the same cause. There is none if the email is invalid: the join is
- * then sent again without it, and another notice says so.
+ * Returns why HubSpot refuses a record that was sent by `call`. `error` is HubSpot's error about the call or, with status 207,
+ * about the record. The notice has no personal data, and the same text for the same cause. There is no notice if the email is
+ * invalid: the join is then sent again without it, and another notice says so.
  */
 export function refusalOf(call: string, error: unknown, status = 207): Refusal {
   const { data: said = {} } = saidError.safeParse(error);
@@ -141,7 +141,7 @@ const LONGEST_MS = 86_400_000;
 interface Rule {
   counts: Failure['counts'];
   ms: number;
-  /** Whether somebody must repair something first. A Retry-After header then says nothing. */
+  /** Whether somebody must repair something first. A Retry-After header is then ignored. */
   isDenied?: boolean;
 }
 /** By status, and by status and the name of the limit (`policyName`). */
@@ -212,7 +212,7 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
   return { counts: rule.counts, error, trouble: { ...trouble, notice, ...remedy } };
 }
 
-/** Returns what staff are told of an answer that they must know of. */
+/** Returns the notice to staff about an answer that they must know of. */
 function noticeOf(call: string, status: number, cause: string, said: SaidError): string {
   if (status === 401)
     return `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`;

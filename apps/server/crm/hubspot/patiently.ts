@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CrmDenied, CrmUnavailable } from './errors.ts';
 
 /**
- * Makes a call to HubSpot, and makes it again while HubSpot is unavailable, for at most `forMs` ms, unless HubSpot denies it. With `when` `limited` only after a
- * rate limit. `leftMs` is what is left of that time. Throws the error of the last call.
+ * Makes a call to HubSpot, and retries it for at most `forMs` ms while HubSpot is unavailable. Does not retry a call that HubSpot
+ * denies. If `when` is `limited`, retries only after a rate limit. `leftMs` is what is left of that time. Throws the error of the
+ * last call.
  */
 export async function patiently<T>(
   call: (leftMs: number) => Promise<T>,

@@ -36,14 +36,14 @@ export function toProfile(rules: FieldRules, properties: Properties): ContactPro
   return profile as ContactProfile;
 }
 
-/** Returns the value of a field that HubSpot has, without what nobody sees; null if HubSpot has no value. */
+/** Returns HubSpot's value of a field, without invisible characters; null if HubSpot has none. */
 export function crmValue(rules: FieldRules, properties: Properties, field: CrmField): string | null {
   const { property } = rules[field];
   const value = property === null ? null : (properties[property] ?? null);
   return value && (/email$/i.test(field) ? cleanEmail(value) : cleanText(value));
 }
 
-/** Returns the name that HubSpot has. */
+/** Returns the first and last name that HubSpot has. */
 export function namesAt(rules: FieldRules, properties: Properties) {
   return {
     firstName: crmValue(rules, properties, 'firstName'),
