@@ -11,13 +11,13 @@ import { personNamed } from './personNamed.ts';
 const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';
 
 /**
- * Corrects the email of a paid join for its joiner. The confirmation is sent again, and the former address is told. Throws a
- * {@link Refusal}:
+ * Corrects the email of a paid join for its joiner. The confirmation is sent again, and the former address gets a letter about
+ * the change. Throws a {@link Refusal}:
  * - 404, 409: the browser does not hold the join, or it is not paid.
- * - 403: the browser is not shown who the joiner is.
- * - 400: it is no email to which letters can go.
+ * - 403: the browser may not see who the joiner is.
+ * - 400: letters cannot go to the new email.
  * - 429: it was corrected too often.
- * - 503: it is being changed otherwise, HubSpot is being told for long, or does not answer and has a contact of the email.
+ * - 503: the person is being changed otherwise, somebody is being erased, or Stripe does not answer.
  */
 export async function correctOwnEmail(
   deps: Deps,

@@ -30,7 +30,7 @@ import { writeNotes } from './writeNotes.ts';
 
 export type Change = Partial<Record<CorrectableField, string>>;
 
-/** What a correction does: shown before, and returned after. */
+/** The effects of a correction: shown before it, and returned after it. */
 export interface Correction {
   /** The fields that change, with their values before and after. */
   fields: { field: CorrectableField; from: string; to: string }[];
@@ -38,7 +38,7 @@ export interface Correction {
   joins: string[];
   /** How many confirmations were sent and can be sent again. */
   confirmations: number;
-  /** How many letters with a confirmation there are: one more if somebody has sent it again. */
+  /** The number of all confirmation letters. It has grown if somebody has sent a confirmation again. */
   written: number;
 }
 
@@ -67,7 +67,7 @@ export async function previewCorrection(
   return (await plan(database, personId, change, now().getFullYear())).correction;
 }
 
-/** Returns what is known of a person in the fields that can be corrected. Throws {@link NotCorrectable}. */
+/** Returns a person's present values in the fields that can be corrected. Throws {@link NotCorrectable}. */
 export async function readCorrectable(
   { database, now }: Pick<Deps, 'database' | 'now'>,
   personId: number,
@@ -79,7 +79,7 @@ export async function readCorrectable(
   >;
 }
 
-/** Returns what a correction does beside its fields, in sentences for staff. */
+/** Returns sentences for staff about the effects of a correction, apart from the fields that change. */
 export function correctionSentences(
   { fields, joins, confirmations }: Correction,
   { resends, endsLinks }: { resends: boolean; endsLinks?: boolean },
@@ -102,16 +102,17 @@ export function correctionSentences(
 }
 
 /**
- * Corrects a person as staff or the joiner have seen it in `seen` ({@link previewCorrection}). What follows:
- * - letters still to come, papers, HubSpot and finding; with `resends` the confirmations are sent again, and with
- *   `tellsFormer` a letter to the former email says that it was changed;
- * - joins that are not paid, whose typed details are corrected as well;
- * - if the email changes: a contact that HubSpot had under the old address says nothing of the purchases any more, and links in
- *   letters end, unless `endsLinks` is false: who had the old address may have them. If it is true they end in any case;
- * - at Stripe, the notes of the intents, from which a lost join is made again. Stripe's receipts stay as they were sent.
+ * Corrects a person, if the effects are still those that staff or the joiner have seen (`seen`, {@link previewCorrection}):
+ * - Later letters, papers, HubSpot and the search use the new values. With `resends`, the confirmations are sent again. With
+ *   `tellsFormer`, a letter to the former email reports the change.
+ * - The details of joins that are not paid are corrected as well.
+ * - If the email changes, a contact that was found by the old email loses the purchases. Links in letters stop working, because
+ *   somebody else may read them at the old address. `endsLinks` false keeps the links; true ends them in any case.
+ * - The metadata of the intents at Stripe, from which a lost join is made again, are corrected. Stripe's receipts stay as they were sent.
  *
- * Stripe is told first: if it does not answer, nothing is corrected, and the call is safe to repeat. If nothing is corrected, Stripe is
- * told what holds. Of corrections of one person, one is made at a time, and none while somebody is erased. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
+ * Stripe is updated first: if it does not answer, nothing is corrected, and the call is safe to repeat. If the correction fails
+ * afterwards, the present values are written to Stripe again. Corrections of one person run one at a time, and none runs while
+ * somebody is erased. Throws {@link NotCorrectable} and {@link ChangedMeanwhile}.
  */
 export async function correctPerson(
   deps: Deps,
@@ -159,7 +160,7 @@ async function correct(
       const isOtherEmail = former !== undefined;
       if (isOtherEmail) await leaveContact(trx, sql`id = ${personId}`);
       if (fields.length > 0) {
-        // What was paid for under the former names and email is found by them, too.
+        // After a payment, the person can still be found by the former names and email, too.
         const known = [after, ...(before.isPaid ? [before.details] : [])]
           .map((one) => searchWords(one))
           .join(' ');
@@ -188,7 +189,7 @@ async function correct(
           where ${isTheirs} and email is not null and sent_at is null and withdrawn_at is null`.execute(trx);
         await retryRefused(trx, sql`${isTheirs} and email is null`);
       }
-      // Who reads the old address may have the links in letters, those that are still to be sent included.
+      // Somebody who reads the old address may have the links in letters, even in letters that are on their way.
       if (endsLinks ?? isOtherEmail) await revokePasses(trx, joinsOfPerson, deps.now());
       if (tellsFormer && former && isProviderEmail(former))
         await dueLetters(trx, deps, [
@@ -216,8 +217,8 @@ function requireSeen(seen: Correction, now: Correction, resends: boolean): void 
 }
 
 /**
- * Lets others whose email has found the contact that this person's join created look for another: its email is corrected, too. They
- * wait until that is done.
+ * Separates other persons from the contact that this person's join created and that was found by their email: the contact's email
+ * is corrected, too. Another contact is looked for after some seconds, when that is done.
  */
 async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
   const ids = await leaveContact(
@@ -293,7 +294,7 @@ async function plan(database: Kysely<Tables>, personId: number, change: Change, 
   return { before: { details: before, isPaid }, after, correction };
 }
 
-/** Returns what a contact's record says, in the fields of the student details, and in the names that the form has. */
+/** Returns a contact's data in the fields of the student details, with the form's names of countries and states. */
 function detailsOf(profile: ContactProfile): StudentDetails {
   const known = knownOf(profile);
   const fields = Object.keys(noDetails) as StudentDetailsField[];

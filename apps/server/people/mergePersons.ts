@@ -30,7 +30,7 @@ import { holdings } from '../session/members.ts';
 import type { Deps } from './deps.ts';
 import { writeNotes } from './writeNotes.ts';
 
-/** Thrown if two persons cannot be joined, or not be parted again. The message is for staff. */
+/** Thrown if two persons cannot be merged, or if a merge cannot be undone. The message is for staff. */
 export class NotMergeable extends Failed {}
 
 const ONE_ALREADY = 'They are one person already.';
@@ -38,7 +38,7 @@ const GONE = 'One of them was erased, or joined with somebody meanwhile: look ag
 const CHANGED = 'One of them has changed meanwhile: look again.';
 const BEING_ERASED = 'Somebody is being erased at this moment. Try again in a minute.';
 
-/** What a person is called, for staff. */
+/** A person's name and email, for staff. */
 export interface Named {
   name: string | null;
   email: string | null;
@@ -52,17 +52,17 @@ export interface Seen extends Named {
   /** HubSpot's id of the contact; null if there is none, or it was deleted. */
   contactId: string | null;
   joins: string[];
-  /** The joins by which the person holds something, each with its type. */
+  /** The memberships and upgrades that the person holds, each with its join. */
   held: Held[];
 }
 
-/** What a merge does: all that is `from`'s becomes `into`'s. */
+/** The effects of a merge: everything of `from` moves to `into`. */
 export interface Merge {
   from: Seen;
   into: Seen;
-  /** The types of which both hold one, and `from`'s join. Both stay held until staff give one back. */
+  /** The types of membership that both hold, and `from`'s join; null if there are none. Both stay held until staff refund one. */
   twice: HeldTwice | null;
-  /** Whether staff have said that they are two ({@link keepApart}). */
+  /** Whether staff keep them apart ({@link keepApart}). */
   isKeptApart: boolean;
 }
 
@@ -72,9 +72,9 @@ export async function previewMerge(deps: Deps, one: number, other: number): Prom
 }
 
 /**
- * Joins two persons whom staff know to be one, as staff have seen it in `seen` ({@link previewMerge}). What was bought is written into the
- * contact of the person that remains, and emptied in another one. For a day {@link unmergePersons} can undo it. Throws
- * {@link NotMergeable}.
+ * Merges two persons whom staff know to be one, if the effects are still those in `seen` ({@link previewMerge}). The purchases
+ * are written into the contact of the person that remains, and emptied in any other contact. {@link unmergePersons} can undo the
+ * merge for a day. Throws {@link NotMergeable}.
  */
 export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   await transaction(deps, async (trx) => {
@@ -102,15 +102,15 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
   });
 }
 
-/** What the undoing of a merge does: it parts `from`, who was joined with `into`. */
+/** A merge that can be undone. `from` was merged into `into`. */
 export interface Unmerge {
-  /** The merge. */
+  /** The id of the merge. */
   id: number;
   from: Named;
   into: Named;
 }
 
-/** Returns whom the undoing of a person's last merge parts: who was joined, and with whom. Throws {@link NotMergeable}. */
+/** Returns a person's last merge, which can be undone: who was merged, and into whom. Throws {@link NotMergeable}. */
 export async function previewUnmerge(
   { database }: Pick<Deps, 'database'>,
   personId: number,
@@ -127,8 +127,9 @@ export async function previewUnmerge(
 }
 
 /**
- * Undoes a merge of the last day; with `shown` ({@link previewUnmerge}), that one alone. What the contact that remained said before is written there first. Returns a sentence for staff if
- * HubSpot does not take it, otherwise null. Throws {@link NotMergeable}.
+ * Undoes a person's last merge, if it is at most a day old and, with `shown` ({@link previewUnmerge}), still that one. First
+ * writes the values from before the merge into the contact of the person that remained. Returns a sentence for staff if HubSpot
+ * refuses them, otherwise null. Throws {@link NotMergeable}.
  */
 export async function unmergePersons(deps: Deps, personId: number, shown?: Unmerge): Promise<string | null> {
   const done = await holding(deps.database, nobodyIsErased, () => unmerge(deps, personId, shown));
@@ -176,15 +177,15 @@ async function unmerge(deps: Deps, personId: number, shown?: Unmerge): Promise<{
 }
 
 /**
- * Records that staff know two persons to be two, though they are likely the same. They do not count as likely the same any more. Throws
- * {@link NotMergeable} if they are one meanwhile.
+ * Records that two persons who are likely the same are two, as staff know. They do not count as likely the same any more. Throws
+ * {@link NotMergeable} if they were merged meanwhile.
  */
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
   if (one === other) throw new NotMergeable(ONE_ALREADY);
   await database.transaction().execute(async (trx) => {
     await lockPersons(trx, sql`id in (${one}::bigint, ${other}::bigint)`, 'update');
     if ((await readSeen(trx, [one, other])).size < 2) throw new NotMergeable(GONE);
-    // Somebody who is attached to the other's contact gets one of their own.
+    // If one of them is attached to the other's contact, they get a contact of their own.
     const isOthers = sql`(${one}::bigint, ${other}::bigint) in ((person.id, other.id), (other.id, person.id))`;
     await leaveContact(
       trx,
@@ -198,8 +199,8 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
 }
 
 /**
- * Locks what a merge changes. Returns what it does. The person whom a code or a link names remains; if neither is named, the one with
- * a contact, otherwise the second. Throws {@link NotMergeable}.
+ * Locks the rows that a merge changes, and returns its effects. The person with a contact that a code, a link or staff named
+ * remains; without such a contact, the one who has a contact, otherwise the second. Throws {@link NotMergeable}.
  */
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable(ONE_ALREADY);
@@ -222,7 +223,7 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
   );
   if (paid.rows.length === 0)
     throw new NotMergeable('Nothing was paid by the joins that would be moved: there is nothing to join.');
-  // If HubSpot alone says that the contact is a member, a refund of the join would end a membership that is not the join's.
+  // If HubSpot alone says that the contact is a member, a refund of the join would end a membership that the join did not buy.
   const { rows: members } = await sql<{ uuid: string; is_held: boolean; holdings: Holdings }>`
     select uuid, is_held, ${holdings(sql`${into.id}::bigint`)} as holdings
     from join_session join membership on session_uuid = uuid and type = 'membership' and standing <> 'void'
@@ -261,7 +262,7 @@ async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promi
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** SQL for what is known of the query's `person` in a field; null if it is blank. */
+/** SQL for the value of a field of the query's `person`, from the details or the contact; null if both are blank. */
 const known = (field: 'firstName' | 'lastName' | 'personalEmail') =>
   sql`coalesce(nullif(details ->> ${sql.lit(field)}, ''), nullif(profile ->> ${sql.lit(field)}, ''))`;
 
@@ -270,8 +271,8 @@ const isMissing = sql`(person.deleted_at is not null or not ${wasAtHubspot}
   and exists (select from crm_delivery where person_id = person.id and starts_with(refusal, ${UNKNOWN_CONTACT})))`;
 
 /**
- * Writes into the contact of the person that remained what it said of its person before a merge, where it still says what we wrote.
- * Returns what HubSpot has of these fields then, and a sentence for staff if HubSpot does not take it.
+ * Writes the values from before a merge into the contact of the person that remained, where the contact still has what we wrote.
+ * Returns the values that HubSpot then has in these fields, and a sentence for staff if HubSpot refuses them.
  */
 async function putBack(
   deps: Deps,
@@ -315,8 +316,8 @@ interface Part {
 }
 
 /**
- * Returns the last merge of a person within the last day. What was changed since, as by a correction, is of the one who had given the
- * details: the person that remained if they have paid by a join of their own.
+ * Returns the last merge of a person within the last day. Changes since the merge, such as a correction, stay with the person who
+ * had given the details: the one that remained, if they have paid in a join of their own or the other had given none.
  */
 async function lastMerge(
   database: Kysely<Tables>,
@@ -352,7 +353,7 @@ async function lastMerge(
 
 const isUndoable = sql<boolean>`(person_merge.created_at > now() - interval '1 day')`;
 
-/** Deletes hourly what was kept to undo merges that cannot be undone any more. */
+/** Deletes, every hour, the records of merges that cannot be undone any more. */
 export function startForgettingMerges({ database, log }: Deps): () => Promise<void> {
   return repeat('forget merges', 3_600_000, log, async () => {
     await sql`delete from person_merge where not ${isUndoable}`.execute(database);

@@ -2,14 +2,17 @@ import { sql } from 'kysely';
 import { newestJoin, personName } from '../session/person.ts';
 import type { Deps } from './deps.ts';
 
-/** Whose a join is, and which of theirs, counted from the oldest. Joins of whoever was merged into them count, too. */
+/**
+ * The person of a join, and the join's number among the person's joins, counted from the oldest. Joins of persons who were merged
+ * into them count, too.
+ */
 export interface JoinOf {
   personId: number;
   name: string | null;
   number: number;
 }
 
-/** Returns whose these joins are, by uuid. Erased joins are nobody's. */
+/** Returns the person and number of each of these joins, by uuid. Erased joins are left out. */
 export async function nameJoins(
   { database }: Pick<Deps, 'database'>,
   uuids: readonly string[],

@@ -3,7 +3,7 @@ import type { ByStaff } from '../platform/deps.ts';
 import { presentPerson } from '../session/members.ts';
 import type { Deps } from './deps.ts';
 
-/** What a member of staff has noted of a person. */
+/** A note about a person by a member of staff. */
 export interface PersonNote {
   id: number;
   at: Date;
@@ -14,7 +14,10 @@ export interface PersonNote {
   removedAt: Date | null;
 }
 
-/** Notes something of a person or, if they were merged, of whom they became. Returns whether there is such a person. */
+/**
+ * Adds a note about a person or, if they were merged, about the person they were merged into. Returns whether there is such a
+ * person.
+ */
 export async function addNote(
   { database, actor }: Pick<ByStaff<Deps>, 'database' | 'actor'>,
   personId: number,
@@ -38,7 +41,7 @@ export async function readNote(
   return rows[0] ?? null;
 }
 
-/** Removes what a note says. Who wrote it and when stays. Returns whether it was there to be removed. */
+/** Removes the text of a note. Its author and time stay. Returns whether there was a text to remove. */
 export async function removeNote(
   { database, actor }: Pick<ByStaff<Deps>, 'database' | 'actor'>,
   noteId: number,

@@ -33,7 +33,7 @@ export interface Alike {
   isMember: boolean;
 }
 
-/** All that staff see of a person. Joins are named by their uuids, which must not leave the server. */
+/** Everything that staff see about a person. Joins are named by their uuids, which must not leave the server. */
 export interface ShownPerson {
   id: number;
   name: string | null;
@@ -71,7 +71,10 @@ interface PersonFacts {
   ids: number[];
 }
 
-/** Returns all that staff see of a person or, if they were merged, of whom they became. Null if there is nobody, or they were erased. */
+/**
+ * Returns everything that staff see about a person or, if they were merged, about the person they were merged into. Null if there
+ * is no such person, or they were erased.
+ */
 export async function showPerson(deps: Deps, personId: number): Promise<ShownPerson | null> {
   const { database, society } = deps;
   const facts = await readFacts(deps, personId);
@@ -125,7 +128,10 @@ export async function showPerson(deps: Deps, personId: number): Promise<ShownPer
   };
 }
 
-/** Returns the id of a person or, if they were merged, of whom they became. Null if there is nobody, or they were erased. */
+/**
+ * Returns the id of a person or, if they were merged, of the person they were merged into. Null if there is no such person, or
+ * they were erased.
+ */
 export async function presentId(
   { database }: Pick<Deps, 'database'>,
   personId: number,
@@ -182,7 +188,7 @@ async function readAlike({ database }: Pick<Deps, 'database'>, personId: number)
   return rows;
 }
 
-/** Details that contacts alone have. */
+/** Details that only contacts have. */
 const contactLabels = { schoolName: 'School' } as const satisfies Partial<Record<ContactField, string>>;
 
 function detailsOf(known: PersonFacts['known']): { label: string; value: string }[] {

@@ -3,7 +3,9 @@ import { identityNotes } from '#core/intentText.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from './deps.ts';
 
-/** Writes names and email into the metadata of the intents of some joins, from which a restore makes lost joins again. */
+/**
+ * Writes names and email into the metadata of the intents of some joins, from which lost joins are made again after a restore.
+ */
 export async function writeNotes(
   { database, payments }: Pick<Deps, 'database' | 'payments'>,
   joins: RawBuilder<unknown>,

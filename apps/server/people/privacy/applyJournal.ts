@@ -18,12 +18,14 @@ import { type JournalEntry, readJournal } from './journal.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
-/** What came of a journal's erasures. */
+/** The result of repeating a journal's erasures. */
 export interface AppliedJournal {
-  /** How many erasures the journal has, and how many of them were made again. */
+  /** How many erasures the journal has, and how many of them had to be repeated. */
   entries: number;
   again: number;
-  /** Why lines of the journal could not be read, and why its end is missing (null: it is not). */
+  /**
+   * Sentences about lines of the journal that could not be read, and about a last line that was cut off (null if there is none).
+   */
   faults: string[];
   unfinished: string | null;
   /** Why entries could not be applied. */

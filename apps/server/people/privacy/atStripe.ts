@@ -35,7 +35,10 @@ export async function forgetAtStripe(
   return all;
 }
 
-/** Removes from the metadata of intents that were for the joins of others who paid by a pay link, with one of these emails. */
+/**
+ * Removes the payer's data from the metadata of intents that somebody with one of these emails opened by a pay link, for another
+ * person's join.
+ */
 export async function forgetPayerAtStripe(
   { database, payments }: Pick<Deps, 'database' | 'payments'>,
   emails: readonly string[],

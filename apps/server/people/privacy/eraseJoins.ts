@@ -96,8 +96,9 @@ interface Typed {
 }
 
 /**
- * Removes what erased joins told of their persons. A person without other joins is known by the contact's record alone, and one of
- * whom nothing else is known is removed. If the person's details are those of an erased join, another join's take their place.
+ * Removes the data that erased joins have added to their persons. A person without other joins keeps only the contact's data. A
+ * person about whom nothing else is known is removed. If a person's details came from an erased join, another join's replace
+ * them.
  */
 async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Promise<void> {
   const chain = chainOf(sql`unnest(${typed.map(({ personId }) => personId)}::bigint[])`);
@@ -132,7 +133,7 @@ async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Prom
         words = ${[searchWords({ ...profile, email: email ?? profile.email }), ...(known ? [searchWords(known)] : [])].join(BAR)}
       where id = ${id}`.execute(trx);
   }
-  // What staff noted was about the joins.
+  // Notes by staff were about the joins, so they go with the last one.
   const left = rows.filter(({ others }) => others.length === 0).map(({ id }) => id);
   await sql`delete from person_note where person_id = any(${left}::bigint[])`.execute(trx);
   await removeUnused(trx, sql`id = any(${rows.map(({ id }) => id)}::bigint[]) and contact_id is null`);

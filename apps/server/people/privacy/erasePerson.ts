@@ -39,13 +39,12 @@ export interface PersonErased extends Erased {
 }
 
 /**
- * Erases a person, as staff have seen it in `seen` ({@link planOf}), in three places. Each step is safe to repeat. Nothing else is
- * sent to HubSpot meanwhile.
+ * Erases a person in three places, if the plan is still what staff have seen (`seen`, {@link planOf}). Each step is safe to
+ * repeat. Nothing else is sent to HubSpot meanwhile.
  * - In HubSpot, first, if `hubspot` is given: a refusal there must leave everything unchanged.
  * - At Stripe.
- * - Here, in one transaction.
- * Throws, and erases nothing, {@link StillTelling} if running requests to HubSpot do not end in time, and {@link Changed} if
- * something else would go or stay than was seen; {@link StoppedErasing} for any later error.
+ * - Here, in one transaction. Throws {@link StillTelling} if running requests to HubSpot do not end in time, and {@link Changed}
+ *   if the plan has changed; in both cases nothing is erased. Throws {@link StoppedErasing} for any later error.
  */
 export async function erasePerson(
   deps: Deps,
@@ -86,8 +85,8 @@ async function eraseNow(deps: Deps, seen: ErasurePlan, hubspot: HubspotClient | 
 }
 
 /**
- * What of a plan staff have agreed to. Contacts count by their persons: one that a join has made at HubSpot since then goes with its
- * join.
+ * The parts of a plan that must be as staff have seen them. Contacts are compared by their persons alone: a contact that a join
+ * has created in HubSpot since then is erased with that join.
  */
 function shownOf({ person: { joins, persons, others, ofOthers }, unsent }: ErasurePlan) {
   return {
@@ -249,8 +248,9 @@ async function eraseAtHubspot(
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
 /**
- * Returns what a database that was restored has of an erased person from before the time `before`: the joins, and the persons who
- * are these contacts or only joined by these joins, or were merged with them, with data, an invitation, a document or a note.
+ * Returns what a restored database still has about an erased person from before the time `before`: joins, and rows of `person`
+ * with data, an invitation, a document or a note. These rows belong to the given contacts, or to persons who are known only by
+ * the given joins, or were merged with such rows.
  */
 export async function restoredOf(
   database: Kysely<Tables>,
@@ -280,8 +280,8 @@ export async function restoredOf(
 }
 
 /**
- * Erases persons: their invitations, their resumes, what staff noted and what is known of them. If other rows refer to a person's row, the row stays
- * with nothing but its ids. With `before`, rows that are newer than that time stay unchanged.
+ * Erases persons: their data, invitations and resumes, and staff's notes about them. If other rows refer to a person's row, the
+ * row stays with nothing but its ids. With `before`, rows that are newer than that time stay unchanged.
  */
 export async function erasePersons(
   trx: Kysely<Tables>,

@@ -46,12 +46,11 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds all that belongs to an email, in some seconds with a million joins, since it reads all of them:
+ * Finds everything that belongs to an email. Takes some seconds with a million joins, since it reads all of them. Finds:
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
  * - the persons of these joins, unless a code or a link named a contact;
  * - persons whose email it is, in HubSpot or as last typed or corrected; if it is nobody's now, persons whose email it was;
- * - the persons who were merged with these, and all their joins and contacts.
- * Leaves out:
+ * - the persons who were merged with these, and all their joins and contacts. Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
  * - a join that was paid with this email by a pay link: its payer is somebody else;

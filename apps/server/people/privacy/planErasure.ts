@@ -21,7 +21,7 @@ export interface Unsent {
   goods: string[];
 }
 
-/** Returns what an erasure of the person with this email would do. Changes nothing, but for the mirror. */
+/** Returns what an erasure of the person with this email would do. Changes nothing except the mirror. */
 export async function planErasure(deps: Deps, email: string): Promise<ErasurePlan> {
   const found = await findPerson(deps, email);
   const isAsked = await lookAtOthers(deps, found);
@@ -29,7 +29,7 @@ export async function planErasure(deps: Deps, email: string): Promise<ErasurePla
   return planOf(deps, person, isAsked);
 }
 
-/** As {@link planErasure}, for a person who was found, without asking HubSpot. */
+/** Like {@link planErasure}, for a person who was found already, without asking HubSpot. */
 export async function planOf(deps: Deps, person: Person, isAsked: boolean): Promise<ErasurePlan> {
   return {
     person,

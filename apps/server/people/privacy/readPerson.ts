@@ -34,7 +34,7 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['join_event', 'What happened, step by step'],
 ];
 
-/** Columns of a payment by a pay link that are of its payer, who is somebody else. */
+/** Columns of a payment by a pay link with data of its payer, who is somebody else. */
 const ofPayer = [
   'receipt_email',
   'payer_name',
@@ -44,7 +44,7 @@ const ofPayer = [
   'card_last4',
 ];
 
-/** Columns of a letter to such a payer that are theirs. A mail server's refusal may name their email. */
+/** Columns of a letter to such a payer with the payer's data. A mail server's refusal may name their email. */
 const ofPayersLetter = ['email', 'refusal'];
 
 /** Columns that the export leaves out, because they are secrets and say nothing about the person. */
@@ -151,7 +151,7 @@ export async function readPerson(
   );
   const found = sections.filter(({ rows }) => rows.length > 0);
   return {
-    // An email alone is nothing that is kept.
+    // If nothing was found, the given email is left out, too, because it is not stored.
     sections:
       found.length > 0 ? [{ title: 'Emails', rows: emails.map((email) => ({ email })) }, ...found] : [],
     documents: written,

@@ -109,7 +109,9 @@ async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<
   return rows.map(({ id }) => id);
 }
 
-/** Returns at most `most` of the joins that meet a condition on the query's `session` and are kept by no upgrade. */
+/**
+ * Returns at most `most` of the joins that meet a condition on the query's `session` and need not be kept because of an upgrade.
+ */
 async function joinsOf(
   database: Kysely<Tables>,
   stage: JoinStage,
@@ -159,10 +161,13 @@ function listOf(
     order by created_at limit ${most}`;
 }
 
-/** What is over its time in one stage (at most {@link MOST}), and how many joins more wait for goods to be sent. */
+/**
+ * The records of one stage that are past their retention (at most {@link MOST}), and how many more joins are kept because goods
+ * are still to be sent.
+ */
 export interface StageOverview {
   stage: Stage;
-  /** The days for which the stage is kept; null for ever. */
+  /** How many days the stage's records are kept; null for ever. */
   days: number | null;
   ids: string[];
   owing: number;
@@ -197,16 +202,17 @@ export class NotAllRemoved extends Error {
 /**
  * Removes joins, documents and notices that are past their retention, at most `most` of each stage. Each join is erased in a
  * transaction of its own, by the same code as in a person's erasure. Returns how many were removed in each stage. An item that
- * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. Also removes persons to whom nothing leads any
- * more. The caller must call {@link tellStripe} afterwards, even on failure.
+ * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. Also removes persons that are not used any
+ * more ({@link forgetUnused}). The caller must call {@link tellStripe} afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   return removeAll(deps, (stage) => overdue(deps, stage, most));
 }
 
 /**
- * As {@link applyRetention}, for staff, who have seen in an {@link overview} what goes. Removes nothing, and throws {@link Changed}, if
- * something else is past its retention now. Stripe is told what to forget. `faults` says what was not done, in sentences.
+ * Like {@link applyRetention}, for staff who have seen in an {@link overview} what will be removed. Removes nothing, and throws
+ * {@link Changed}, if other records are past their retention now. Also makes Stripe erase its objects. `faults` has sentences
+ * about what was not done.
  */
 export async function removeSeen(
   deps: Deps,
@@ -259,7 +265,7 @@ async function removeAll(
 
 /**
  * Removes persons whom HubSpot never had, and who have no join, membership, invitation or document, once they are as old as an
- * abandoned join: such as a person of an import whose code leads to somebody else now.
+ * abandoned join. An example is a person of an import whose code leads to somebody else now.
  */
 async function forgetUnused(deps: Deps): Promise<void> {
   const before = beforeOf(deps, 'abandoned');
