@@ -17,7 +17,10 @@ export function alikeTo(personId: RawBuilder<unknown>): RawBuilder<unknown> {
       where one_id = least(alike.id, ${personId}) and other_id = greatest(alike.id, ${personId})))`;
 }
 
-/** SQL for a subquery of the ids of persons (SQL for one, too) and of all rows that merges made the same, however many. */
+/**
+ * SQL for a subquery: the ids of persons (SQL for a list of ids) and of all persons who were merged with them, over any number of
+ * merges.
+ */
 export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(with recursive chain (id) as (
     select id::bigint from ${persons} as person (id) where id is not null
@@ -27,7 +30,10 @@ export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
   ) select id from chain)`;
 }
 
-/** SQL for a subquery of the ids of all who are told together with a person: likely the same, or written into the same contact. */
+/**
+ * SQL for a subquery: the ids of all who are sent to HubSpot together with a person, because they are likely the same or are
+ * written into the same contact.
+ */
 export function toldWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
   const contact = sql`(select coalesce(case when told.deleted_at is null then told.contact_id end, told.found_contact_id)
     from person told where told.id = ${personId})`;

@@ -3,7 +3,10 @@ import type { Society } from '../society/society.ts';
 import type { Links } from './links.ts';
 import type { Passes } from './passes.ts';
 
-/** How does a join stand, who holds it, and who may go on with it? The lowest room: all others read joins through it. */
+/**
+ * What `session` depends on. Its question: what is the state of a join, which browsers hold it, and who may continue it? All
+ * other rooms read joins through this one.
+ */
 export interface Deps extends PlatformDeps {
   society: Society;
   links: Links;

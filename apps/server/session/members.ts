@@ -4,7 +4,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isProven } from './alike.ts';
 
-/** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
+/** The sentence for a member who uses an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
 /** The refusal of a membership to somebody who is a member. */
@@ -22,14 +22,20 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** SQL for the id of the person whom a contact id names, or with whom that one was joined; null if there is none. */
+/**
+ * SQL for the id of the person with a contact id or, if that person was merged, of the one they were merged into; null if there
+ * is none.
+ */
 export function personOf(contactId: Column): RawBuilder<number | null> {
   return sql<
     number | null
   >`(select coalesce(named.merged_into, named.id) from person named where named.contact_id = ${inQuery(contactId)})`;
 }
 
-/** SQL for the id of the person with whom a person was joined, otherwise their own. Only a join that is being paid names the former. */
+/**
+ * SQL for the id of the person into whom a person was merged, otherwise their own. Only a join that is being paid still refers to
+ * a merged person.
+ */
 export function presentPerson(personId: Column): RawBuilder<number> {
   return sql<number>`(select coalesce(present.merged_into, present.id) from person present where present.id = ${inQuery(personId)})`;
 }
@@ -115,7 +121,10 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
   return refusal === 'held already' ? alreadyMember() : new Refusal(409, UPGRADE_FOR_MEMBERS);
 }
 
-/** Lets HubSpot's status of a person count no more, once a membership that was bought here began or ended: from then on it has ours. */
+/**
+ * Makes HubSpot's membership status of a person count no more. To be called when a membership that was bought here begins or
+ * ends: from then on HubSpot gets the status from us.
+ */
 export async function forgetStatus(trx: Kysely<Tables>, personId: number): Promise<void> {
   await sql`update person set is_member = false where id = ${personId}`.execute(trx);
 }

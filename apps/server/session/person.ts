@@ -4,8 +4,8 @@ import type { KnownEmails } from '#core/recipients.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
 /**
- * SQL for the personal data of the query's `session` and its `person`: of a paid join as the person was last proven or corrected, of
- * another join as they were typed in it; without these what HubSpot has.
+ * SQL for the personal data of the query's `session` and its `person`: for a paid join, the person's details as last proven or
+ * corrected; for another join, the details typed in it; without these, HubSpot's data.
  */
 const known = sql`coalesce(case when session.state = 'paid' then person.details end, session.details, person.profile)`;
 type PersonField = Extract<StudentDetailsField & ContactField, string>;
@@ -20,10 +20,10 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
-/** SQL that joins the newest join of the query's `person`, if any, as its `session`. */
+/** SQL that adds the newest join of the query's `person`, if any, to the query as `session`. */
 export const newestJoin = sql`left join lateral (
   select * from join_session newest where newest.person_id = person.id order by newest.created_at desc limit 1) session on true`;
-/** SQL for what is known of the query's `person`, whose newest join is `session`. */
+/** SQL for the known data of the query's `person`, whose newest join is `session`. */
 export const knownOfPerson = sql`coalesce(person.details, session.details, person.profile)`;
 /** SQL for the first and last name of the query's `person`, whose newest join is `session`; null when neither is known. */
 export const personName = sql<

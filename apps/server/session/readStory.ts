@@ -3,7 +3,7 @@ import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Returns the steps of a join, the oldest first: its start, which its row tells, and those that were recorded. The record of an
+ * Returns the steps of a join, the oldest first: its start, taken from the join's row, and the recorded steps. The record of an
  * erased join was removed, so its earlier steps are derived from the rows that stay. Returns null if there is no such join.
  */
 export async function readStory(

@@ -105,8 +105,8 @@ export function accessOf(session: string): RawBuilder<JoinAccess> {
 }
 
 /**
- * Returns what was read of a join, if this browser may continue the join and its state allows the action. Throws a Refusal otherwise.
- * `holding` is null if the caller needs no browser, such as somebody who pays by a pay link.
+ * Returns `row`, the data that were read of a join, if this browser may continue the join and its state allows the action. Throws
+ * a Refusal otherwise. `holding` is null if the caller needs no browser, such as somebody who pays by a pay link.
  */
 export async function admitted<Row extends JoinAccess>(
   deps: Deps,
