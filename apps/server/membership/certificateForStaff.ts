@@ -12,8 +12,8 @@ export type ForStaff =
   | { is: 'unprintable'; letters: string[] };
 
 /**
- * Makes the certificate of a join, with another spelling of the name (null: the member's) and on another paper (null: the member's)
- * if staff say so. Throws a {@link Refusal} as the member's page does.
+ * Makes the certificate of a join. Staff may give another spelling of the name and another paper size; null stands for the
+ * member's. Throws a {@link Refusal} like the member's page.
  */
 export async function certificateForStaff(
   deps: Deps,
@@ -42,7 +42,7 @@ export async function certificateForStaff(
   return { is: 'made', bytes, name, number: member.number };
 }
 
-/** Returns why no certificate was made, in a sentence for staff. `how` says how another spelling of the name is given. */
+/** Returns why no certificate was made, in a sentence for staff. `how` explains how to enter another spelling of the name. */
 export function whyNoCertificate(
   why: Exclude<ForStaff, { is: 'made' }>,
   { join, societyFile, how }: { join: string; societyFile: string; how: string },

@@ -1,7 +1,10 @@
 import type { Deps as LetterDeps } from '../letters/deps.ts';
 import type { Printer } from './printer.ts';
 
-/** What does a member get? Certificate, press release, verification, goods that are sent. */
+/**
+ * What `membership` depends on. Its question: what does a member get? Certificate, press release, verification, goods that are
+ * sent.
+ */
 export interface Deps extends LetterDeps {
   /** Makes certificates and press releases in a worker thread. */
   printer: Printer;

@@ -59,7 +59,7 @@ export async function drawCertificate(
 /** The size of the picture, in points. */
 const PICTURE = [480, 360] as const;
 
-/** Draws a small picture of the certificate, as SVG: the name, what was earned, since when, and the number. */
+/** Draws a small picture of the certificate, as SVG: the name, programme, distinction, date of admission and member number. */
 export function drawPicture(typeface: Typeface, certificate: Certificate): string {
   const sheet = openPicture(typeface, PICTURE);
   drawPictureOn(sheet, certificate);
@@ -126,7 +126,9 @@ const capitals = (size: number, spacing: number): TextLook => ({
   smallCaps: true,
 });
 
-/** Draws the frame and the crest. Returns what makes blocks of text. Lengths are in units of which a sheet is 612 high. */
+/**
+ * Draws the frame and the crest. Returns functions that make blocks of text. Lengths are in units of 1/612 of the sheet's height.
+ */
 function begin(sheet: Drawing, { colours }: Certificate, crestTall: number) {
   const { width, height } = sheet;
   const unit = height / paperSizes.letter[0];

@@ -54,9 +54,10 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join and counts the request against the limit for papers, as a paper or as a picture. Throws a {@link Refusal}:
+ * Reads the member of a join and counts the request against the limit for papers, as a paper or as a picture. Throws a
+ * {@link Refusal}:
  * - 404: there is no such join, or the browser does not hold it.
- * - 403: the browser is not shown who the joiner is.
+ * - 403: the browser may not see who the joiner is.
  * - 429: the limit is exceeded.
  * - 409: the join is not paid, has no held membership that was bought here, or has no name.
  */
@@ -148,7 +149,7 @@ export function pressReleaseOf(
   const fill = (text: string) => fillIn(text, society, member.programme);
   const given = (text: string | null) => (text !== null && isPrintable(text) ? text : null);
   const { why, quote, about } = society.pressRelease;
-  // Student Details asks for the high school alone, and of an undergraduate that is not where they study.
+  // Student Details asks only for the high school, which is not where an undergraduate studies.
   const { name: programme, isTOLA } = society.programme(member.programme);
   return writeRelease(
     {

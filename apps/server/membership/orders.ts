@@ -13,7 +13,7 @@ import type { Deps } from './deps.ts';
 /** All goods that a join paid for, sent together. */
 export interface Parcel {
   uuid: string;
-  /** The number of whose join it is. */
+  /** The id of the person whose join it is. */
   personId: number;
   name: string | null;
   /** The postal address; null if the joiner gave none. */
@@ -22,7 +22,7 @@ export interface Parcel {
   goods: (Goods & { intentId: string })[];
 }
 
-/** A time in microseconds since 1970, and what is named by it: where a list of parcels or of sent goods goes on. */
+/** The cursor of a list of parcels or of sent goods: the time of the last row, in microseconds since 1970, and its id. */
 export interface ParcelCursor {
   micros: string;
   id: string;
@@ -30,18 +30,21 @@ export interface ParcelCursor {
 
 export interface ParcelPage {
   parcels: Parcel[];
-  /** Null: there are no more. */
+  /** The cursor of the next page; null if there are no more parcels. */
   next: ParcelCursor | null;
 }
 
-/** How many joins are looked at for a page, and how many at a time after the first time, which reads what a page needs. */
+/**
+ * The most joins that are read for a page, and how many each statement reads after the first, which reads as many as a page
+ * needs.
+ */
 const MOST_READ = 5_000;
 const BATCH = 500;
 
 /**
- * Returns the parcels with goods that are to be sent (`open`), held, or either, the oldest first, at most `most`, each with these goods
- * alone. A page may have fewer, even none, and a next one, if of many joins few have such goods. For counting them, `isBare` leaves
- * names and addresses out.
+ * Returns the parcels with goods that are to be sent (`open`), held, or either, the oldest first, at most `most`, each with only
+ * these goods. If few of many joins have such goods, a page may have fewer parcels or none, although there is a next page.
+ * `isBare` leaves out names and addresses, for counting.
  */
 export async function waitingParcels(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -53,7 +56,7 @@ export async function waitingParcels(
   let [last, end] = [after, after];
   let batch = Math.min(most + 1, BATCH);
   for (let read = 0; read < MOST_READ; read += batch, batch = BATCH) {
-    // A parcel is where the first of its payments is.
+    // A parcel's place in the list is that of its first payment.
     const { rows } = await sql<{ uuid: string; id: string; micros: string }>`
       select session_uuid as uuid, intent_id as id, ${microsOf(sql`succeeded_at`)} as micros
       from payment where has_unsent_goods and status = 'succeeded' and ${isAfter(last, '>', sql`succeeded_at`, sql`intent_id`)}
@@ -148,7 +151,8 @@ export async function parcelOf(
 }
 
 /**
- * Returns the parcels of joins, each with all its goods; `isBare`: without names and addresses. Joins that paid for no goods have none.
+ * Returns the parcels of joins, each with all its goods; `isBare`: without names and addresses. Joins that paid for no goods have
+ * no parcel.
  */
 export async function parcelsOfJoins(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -182,7 +186,7 @@ export function isWaiting({ state }: Goods): boolean {
 interface OrderRow extends Omit<ShippedOrder, 'goods' | 'hasLostBase'> {
   /** The goods that the snapshot promised; null if Stripe did not know them after a restore. Then the society file decides. */
   goods: ShippedOrder['goods'] | null;
-  /** Null if an upgrade was not bought. */
+  /** Null if no upgrade was bought. */
   base: BaseFacts | null;
   uuid: string;
   personId: number;
@@ -205,8 +209,8 @@ export function takenBackOf(database: Database, uuid: string): Promise<Selectabl
 }
 
 /**
- * SQL for whether a payment has goods, sent or not. They are looked for first, by their index, and each payment by its own: PostgreSQL
- * expects so many goods that it would otherwise read all payments.
+ * SQL for whether a payment has goods, sent or not. Orders with goods are looked for first, by an index, and then the payment of
+ * each, by another index. PostgreSQL expects so many orders with goods that it would otherwise read all payments.
  */
 function withGoods(society: Society): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
@@ -221,13 +225,16 @@ function withGoods(society: Society): RawBuilder<boolean> {
         else goods ->> (position - 1)::int is not null end)))`;
 }
 
-/** SQL for what a row of {@link readOrders} says of its person. Reading it takes as long as all the rest. */
+/** SQL for the columns of {@link readOrders} about the person. Reading them takes as long as all other columns. */
 const personsData = sql`
   coalesce(person.merged_into, session.person_id) as "personId", ${fullName} as name,
   coalesce(person.details, session.details) as details, profile`;
 const nobodysData = sql`session.person_id as "personId", null as name, null as details, null as profile`;
 
-/** Memberships are looked for payment by payment (`offset 0`): PostgreSQL would read all of them for a few hundred. */
+/**
+ * Memberships are looked for payment by payment (`offset 0`): otherwise PostgreSQL would read all memberships for a few hundred
+ * payments.
+ */
 async function readOrders(
   database: Kysely<Tables>,
   which: RawBuilder<unknown>,

@@ -1,13 +1,16 @@
 import type { Parcel } from './orders.ts';
 
 const DAY_MS = 86_400_000;
-/** What stands in place of an address that is not known. */
+/** The text in place of an unknown address. */
 export const NO_ADDRESS = 'no address';
 
-/** The first columns of a packing list. Each front door adds what names a parcel to its staff, and the day of its payment. */
+/**
+ * The first columns of a packing list. The desk and the operator's command add columns that identify a parcel, and the day of its
+ * payment.
+ */
 export const packingColumns = ['name', 'address1', 'address2', 'city', 'state', 'zip', 'country', 'items'];
 
-/** Returns a parcel's cells in {@link packingColumns}, with the goods that it is given with. */
+/** Returns a parcel's cells for {@link packingColumns}, with those goods that `goods` lists. */
 export function packed({ name, address, goods }: Parcel): string[] {
   const {
     address1 = NO_ADDRESS,

@@ -4,7 +4,7 @@ import { hasProgramme, unprintable } from './member.ts';
 
 const MOST_NAMED = 10;
 
-/** Returns a sentence for the member why no paper can be made; null if papers can be made. */
+/** Returns a sentence that tells the member why no paper can be made; null if papers can be made. */
 export async function paperProblem(
   deps: Deps,
   member: { uuid: string; name: string; programme: string },
@@ -40,7 +40,7 @@ async function nameProblem(
   return `${cannotPrint(letters)} We have been notified and will write to you; or tell ${deps.society.society.supportEmail} how your name should be printed.`;
 }
 
-/** Returns a sentence for a joiner whose name no certificate could show, to be read before paying; null if it could be shown. */
+/** Returns a sentence to be shown before payment to a joiner whose name cannot be printed on a certificate; null if it can. */
 export async function nameProblemAhead(deps: Deps, name: string): Promise<string | null> {
   const letters = await missingLetters(deps, name).catch((error: unknown) => {
     // Nobody must be kept from paying because papers cannot be made just now.

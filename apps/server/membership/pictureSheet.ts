@@ -3,7 +3,7 @@ import { type Drawing, INK, type Pen, shade, type TextLook } from './sheet.ts';
 import type { Typeface } from './typeface.ts';
 
 /**
- * Starts a picture of the certificate, as SVG. Its letters are shapes, so that it needs no font, and holds no text of anybody.
+ * Starts a picture of the certificate, as SVG. Its letters are drawn as shapes, so that it needs no font and contains no text.
  * `finish` returns the SVG.
  */
 export function openPicture(
@@ -38,7 +38,7 @@ export function openPicture(
     fill: (color) => end(`fill="${color}"`),
   };
 
-  /** Lays a line of text out. `units`: how many units of the font are a point; `advance`: the width of each glyph in these. */
+  /** Lays out a line of text. `units`: how many font units a point has; `advance`: the width of each glyph in font units. */
   const laidOut = (text: string, { style, size, spacing = 0, smallCaps = false }: TextLook) => {
     const font = typeface.font(style);
     const run = font.layout(text, smallCaps ? ['smcp'] : []);

@@ -59,7 +59,7 @@ export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
       { schema: { operationId: name, params, querystring } },
       async (request: Asked, reply: FastifyReply) => {
         const { uuid } = request.params;
-        // The welcome page loads the picture each time, which must not use up what the papers may be printed.
+        // The welcome page loads the picture each time, which must not count towards the limit on printing papers.
         const counted = name === 'certificatePicture' ? 'picture' : 'papers';
         const member = await readMember(deps, uuid, {
           holding: deps.browser.holdingOf(request, uuid),

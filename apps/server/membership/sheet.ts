@@ -25,7 +25,7 @@ export interface TextLook {
   smallCaps?: boolean;
 }
 
-/** What draws lines and shapes: the part of pdfkit that a picture has, too. */
+/** The methods that draw lines and shapes: the part of pdfkit that pictures implement, too. */
 export interface Pen {
   lineWidth(width: number): Pen;
   rect(x: number, y: number, width: number, height: number): Pen;

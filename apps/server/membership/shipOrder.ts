@@ -49,7 +49,7 @@ export async function shipOrder(
   });
 }
 
-/** Does what {@link shipOrder} does, of these lines alone; with `withHeld` also of those that are held. */
+/** Records, like {@link shipOrder}, that the goods of these lines were sent; held goods only if `withHeld` is true. */
 export async function shipLines(
   deps: Shipping,
   uuid: string,
@@ -63,7 +63,7 @@ export async function shipLines(
 }
 
 type Shipping = Pick<ByStaff<Deps>, 'database' | 'actor' | 'society' | 'config'>;
-/** The letter about goods waits for so long, in which staff may take them back. */
+/** The delay of the letter about sent goods. Staff can still undo the record in this time. */
 const SENT_AFTER_HOURS = 1 / 6;
 type GoodsOfParcel = Parcel['goods'][number];
 
@@ -128,7 +128,7 @@ export async function unshipOrder(deps: Shipping, uuid: string, { items }: ShipR
   return unship(deps, uuid, (parcel) => byProduct(parcel, items));
 }
 
-/** Does what {@link unshipOrder} does, of these lines alone. */
+/** Undoes the record like {@link unshipOrder}, for these lines only. */
 export async function unshipLines(
   deps: Shipping,
   uuid: string,
