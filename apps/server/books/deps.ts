@@ -1,2 +1,5 @@
-/** Do our records, Stripe's and HubSpot's agree? Payments that nobody reported, the nightly comparison, the accountant's file. */
+/**
+ * What `books` depends on. Its question: do our records agree with Stripe's and HubSpot's? Payments that nobody reported, the
+ * nightly comparison, the accountant's file.
+ */
 export type { Deps } from '../paying/deps.ts';

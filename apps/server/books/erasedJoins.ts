@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
 
 /**
- * Returns the erased joins of which `subject` is the id, or of a payment or refund of theirs: HubSpot can no longer be told about
- * changes of their memberships.
+ * Returns the erased joins that `subject` identifies: by a join's uuid, or by the id of one of its payments or refunds. Changes
+ * of their memberships can no longer be sent to HubSpot.
  */
 export async function erasedJoins(database: Database, subject: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`

@@ -16,7 +16,7 @@ export const ledgerColumns = [
   'balance transaction',
 ];
 
-/** Returns a line of the accountant's file. `nameOf` names a join. Days are in UTC, as Stripe's are. */
+/** Returns a line of the accountant's file. `nameOf` returns the name of a join. Days are in UTC, as Stripe's are. */
 export function ledgerCells(row: LedgerRow, nameOf: (uuid: string) => string): string[] {
   return [
     row.at.toISOString().slice(0, 10),

@@ -46,8 +46,8 @@ const PAYOUT_DAYS = 60;
 
 /**
  * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive). Splits each into the lines of the
- * order that it paid, or of the refund that it made. The amounts come from Stripe, the lines from our tables. Writes nothing. Says its
- * `progress` every {@link PAGE} transactions.
+ * order that it paid, or of the refund that it made. The amounts come from Stripe, the lines from our tables. Writes nothing.
+ * Calls `progress` after every {@link PAGE} transactions.
  */
 export async function readLedger(
   deps: Deps,

@@ -157,8 +157,8 @@ async function takeEmail({ database }: Deps, intent: Intent, uuid: string): Prom
 }
 
 /**
- * Gives the person of a paid join the names and the email to which they were corrected, as the intent's metadata tell: the correction
- * may be later than the backup. Does nothing if the intent was not corrected, or the person is known by nothing but ids.
+ * Sets the names and email of a paid join's person to those in the intent's metadata, if these were corrected: the correction may
+ * be later than the backup. Does nothing if the person has no details.
  */
 export async function takeCorrection({ database }: Deps, { metadata }: Intent, uuid: string): Promise<void> {
   const personalEmail = correctedEmail(metadata);
@@ -188,8 +188,8 @@ export async function takeCorrection({ database }: Deps, { metadata }: Intent, u
 }
 
 /**
- * Returns the person of a join that is made again: the person of its contact, or of the one into which that was merged since; without
- * a contact a new person with these details.
+ * Returns the person of a join that is made again: the person of its contact or, if that one was merged, the person they were
+ * merged into; without a contact, a new person. Gives the person these details if they have none.
  */
 async function personAgain(
   trx: Kysely<Tables>,

@@ -46,7 +46,10 @@ const LOOK_MS = 600_000;
  * payments.
  */
 const GRACE_MINUTES = 10;
-/** A notice that was met in the last hours is not ended by a reconciliation: its cause may lie within the grace, or wait for a retry. */
+/**
+ * A reconciliation does not end a notice whose cause was met within this many hours: the cause may be too recent to count as a
+ * difference, or may wait for a retry.
+ */
 const GRACE_HOURS = 6;
 
 /**
@@ -116,7 +119,7 @@ export async function reconcileNightly(deps: Deps): Promise<void> {
   if (differences.length > 0) deps.log.error({ differences: differences.length }, 'money and members differ');
 }
 
-/** The difference that a reconciliation finds while the cause of a notice lasts. */
+/** For some kinds of notice, the kind of difference that a reconciliation finds while the notice's cause lasts. */
 const shownAs = {
   held_twice: 'held_twice',
   perhaps_twice: 'likely_same',
@@ -125,8 +128,8 @@ const shownAs = {
 } as const satisfies Partial<Record<NoticeKind, Difference['kind']>>;
 
 /**
- * Ends the notices whose cause a reconciliation over all payments finds no more, and those of failures in the background: what they
- * left behind is among the differences.
+ * Ends the notices whose cause a reconciliation over all payments no longer finds. Also ends notices of failures in the
+ * background, because whatever these left undone is among the differences.
  */
 async function endMended(
   { database }: Deps,
@@ -178,9 +181,9 @@ export async function reconcileNow(deps: Deps, days: number | null): Promise<Rec
 }
 
 /**
- * Reconciles a restored database, before servers start: no payment is in progress, so that even a payment of a minute ago counts as a
- * difference. The first server to start takes in Stripe's events since the backup, though a server that no longer runs may have
- * claimed that task.
+ * Reconciles a restored database, before servers start. No payment is in progress then, so that even a payment of a minute ago
+ * counts as a difference. Also makes the task that fetches Stripe's events due, although a server that no longer runs may have
+ * claimed it: the first server to start then fetches the events since the backup.
  */
 export async function reconcileRestored(deps: Deps): Promise<Reconciliation> {
   await postpone(deps.database, EVENTS_TASK, 0);
@@ -328,10 +331,11 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
  * - upgrades taken without a payment;
  * - orders frozen for too long;
  * - joins whose document was rejected finally while the membership is held;
- * - persons with two memberships of one type, and two who are likely the same with one each;
+ * - persons with two memberships of one type, and two persons who are likely the same and have one each;
  * - upgrades whose base membership has ended;
- * - members whom HubSpot calls `former`;
- * - unproven joins that are of one person with a proven one although nobody joined them, so that each could answer for the other.
+ * - members whose status in HubSpot is `former`;
+ * - unproven joins that share a person with a proven join although nobody merged them, so that one join could influence the
+ *   other.
  */
 async function joinsApart(
   deps: Deps,
@@ -414,8 +418,8 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose person holds another membership of the same type, each with these types. This happens if two members are
- * joined. Only active memberships count, because while a membership is disputed, the bank has its money.
+ * Returns the joins whose person holds another membership of the same type, each with these types. This happens if two members
+ * are merged. Only active memberships count, because while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
@@ -460,8 +464,8 @@ async function likelySame({ database }: Deps): Promise<{ uuid: string; other: st
 }
 
 /**
- * Returns the joins whose membership is held while HubSpot was last found to call their contact `former`, and nothing is due to change
- * that.
+ * Returns the joins whose membership is held although the last known status of their contact in HubSpot is `former`, and no
+ * change is due to be sent.
  */
 async function formerAndHeld({ database }: Deps): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
@@ -475,9 +479,9 @@ async function formerAndHeld({ database }: Deps): Promise<string[]> {
 }
 
 /**
- * Returns the unproven joins whose person has a proven join as well (the `other` one). Only staff bring that about, by a merge or by a
- * link that sells an upgrade to the contact that the join created: an unproven join has a person of its own, so that it changes nothing
- * that a proven one is answered.
+ * Returns the unproven joins whose person has a proven join as well (the `other` one). Leaves out those that staff brought about,
+ * by a merge or by a link that sells an upgrade to the contact that the join created. Any other unproven join must have its own
+ * person, so that it cannot influence what a proven join shows.
  */
 async function unprovenBeside({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
   const { rows } = await sql<{ uuid: string; other: string }>`

@@ -3,7 +3,10 @@ import { confirmPayment } from '../paying/confirmPayment.ts';
 import { orNotRefundable, refundJoin } from '../paying/refunds/refundJoin.ts';
 import type { Deps } from './deps.ts';
 
-/** Like {@link refundJoin}, and first confirms the open payments of the join that have succeeded at Stripe, so that they are in it. */
+/**
+ * Like {@link refundJoin}, but first confirms open payments of the join that have succeeded at Stripe, so that the refund
+ * includes them.
+ */
 export async function refundPaid(
   deps: Deps,
   uuid: string,

@@ -33,7 +33,7 @@ async function receivedPayment(deps: Deps, intentId: string) {
   return { intent, named };
 }
 
-/** How many cents of a payment can go back, how many of them are decided already and due, and what giving them back would do. */
+/** How many cents of a payment can be refunded, how many of them are decided already and due, and what the refund would do. */
 export interface RefundablePart {
   cents: number;
   dueCents: number;
@@ -41,9 +41,10 @@ export interface RefundablePart {
 }
 
 /**
- * Returns how many cents of a payment {@link refundPayment} would refund, and what that would do: all that Stripe has received and has neither refunded
- * nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In particular, it does not confirm the payment,
- * because a payment that is then recorded as a duplicate could not be settled any more.
+ * Returns how many cents of a payment {@link refundPayment} would refund, and what that would do. The amount is all that Stripe
+ * has received and has neither refunded nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In
+ * particular, it does not confirm the payment, because a payment that is then recorded as a duplicate could not be settled any
+ * more.
  */
 export async function refundablePart(deps: Deps, intentId: string): Promise<RefundablePart> {
   const { intent } = await receivedPayment(deps, intentId);
@@ -70,8 +71,9 @@ function dueCents(refunds: readonly GivenBack[] = []): number {
 }
 
 /**
- * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `seen`, what
- * {@link refundablePart} has returned before, refunds nothing if that has changed, as by somebody who refunds it at the same time.
+ * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `seen`, an earlier
+ * result of {@link refundablePart}, throws and refunds nothing if that has changed, for example because somebody else refunds the
+ * payment at the same time.
  */
 export async function refundPayment(deps: Deps, intentId: string, seen?: RefundablePart): Promise<Given> {
   const check = ({ preview, cents, dueCents }: RefundablePart) => {

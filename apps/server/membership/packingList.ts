@@ -5,8 +5,8 @@ const DAY_MS = 86_400_000;
 export const NO_ADDRESS = 'no address';
 
 /**
- * The first columns of a packing list. The desk and the operator's command add columns that identify a parcel, and the day of its
- * payment.
+ * The first columns of a packing list. The desk and the command `orders` each add columns that identify a parcel, and the day of
+ * its payment.
  */
 export const packingColumns = ['name', 'address1', 'address2', 'city', 'state', 'zip', 'country', 'items'];
 
