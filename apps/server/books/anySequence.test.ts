@@ -177,9 +177,9 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
 }
 
 /**
- * Checks that no unproven join changes what a proven one is answered: whether a code or a link is told of a membership depends on
- * proven joins alone, and the person's details were typed in one of them or corrected. Left out are persons whose unproven joins count,
- * because they were joined with others, or a link sold an upgrade to the contact that such a join created.
+ * Checks that no unproven join influences a proven one: whether a code or a link finds a membership depends on proven joins
+ * alone, and the person's details were typed in a proven join or corrected. Leaves out persons whose unproven joins count,
+ * because they were merged with others, or because a link sold an upgrade to the contact that such a join created.
  */
 async function* provenAreAnsweredByProof({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{
@@ -290,7 +290,10 @@ async function differencesOf({ server }: Walk): Promise<Told[]> {
   return differences.filter(({ kind }) => kind !== 'paying_for_long').map(asTold);
 }
 
-/** Returns the operator command that repairs a difference. An unassigned refund was for no line; likely the same people are two. */
+/**
+ * Returns the operator command that repairs a difference. Assigns an unassigned refund to no line, and keeps apart people who are
+ * likely the same.
+ */
 function typedBy({ kind, repair }: Told): string {
   if (kind === 'likely_same') return /person keep-apart .*/.exec(repair)![0];
   return repair.replace('npm run operator -- ', '') + (kind === 'refund_unassigned' ? ' --none' : '');

@@ -33,7 +33,10 @@ let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
 let people = 0;
-/** As in the harness, for a person of the join's own: two paid joins of likely the same person would be a difference. */
+/**
+ * Like the harness's function, but with a new person for each join: paid joins of people who are likely the same would be a
+ * difference.
+ */
 function orderingJoin(client: Client, code?: string): Promise<string> {
   return someonesJoin(client, code, { personalEmail: `person${++people}@example.com` });
 }

@@ -37,7 +37,7 @@ async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   asked.mock.restore();
 }
 
-/** Returns what HubSpot has of a contact's purchases. The last value is whether HubSpot has a time of payment. */
+/** Returns HubSpot's values about a contact's purchases. The last value is whether HubSpot has a time of payment. */
 async function toldOf(contactId: string): Promise<unknown[]> {
   await deliver(server);
   const held = await atHubspot(

@@ -50,7 +50,10 @@ async function upgraded(client: Client, uuid: string, intentId: string): Promise
   return upgradeIntentOf(server, uuid);
 }
 
-/** As in the harness, for a person of the code's own: two paid joins of likely the same person would be a difference. */
+/**
+ * Like the harness's function, but with a person for each code: paid joins of people who are likely the same would be a
+ * difference.
+ */
 function paidJoin(...[to, client, code, person]: Parameters<typeof someonesPaidJoin>) {
   return someonesPaidJoin(to, client, code, person ?? { personalEmail: `${code}@example.com` });
 }

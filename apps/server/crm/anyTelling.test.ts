@@ -14,8 +14,8 @@ import { correctPerson, NotCorrectable, previewCorrection } from '../people/corr
 import { keepApart, NotMergeable, unmergePersons } from '../people/mergePersons.ts';
 
 /**
- * Tests that whatever people, staff and HubSpot do, HubSpot has what is held in the end. SEED and WALKS repeat or lengthen a run, as in
- * books/anySequence.test.ts.
+ * Tests that, whatever people, staff and HubSpot do, HubSpot shows the held memberships in the end. SEED and WALKS repeat or
+ * lengthen a run, as in books/anySequence.test.ts.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps } = server;
@@ -147,7 +147,10 @@ async function play(taken: readonly { does: string; choices: number[] }[], statu
   assert.deepEqual(await wrongAt(world), []);
 }
 
-/** Returns a line for each holder whose contact does not say so, and each contact that says what nobody holds or has paid. */
+/**
+ * Returns a line for each holder whose contact does not show the membership, and for each contact that shows something that
+ * nobody holds or has paid.
+ */
 async function wrongAt(world: World): Promise<string[]> {
   const { rows } = await sql<{
     contact: string | null;

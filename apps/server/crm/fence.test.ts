@@ -10,8 +10,8 @@ import { type Delivered, type Delivery, delivered, postpone, refuse } from './de
 import { StillTelling, tellingHubspot, tellingHubspotNothing } from './fence.ts';
 
 /**
- * Tests the locks under which HubSpot is told: nobody is told while somebody is erased, and what makes persons due locks them in the
- * same order, so that nothing is aborted as a deadlock.
+ * Tests the locks for sending to HubSpot: nothing is sent while somebody is erased, and statements that make persons due lock
+ * them in the same order, so that there are no deadlocks.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps, background } = server;
@@ -64,8 +64,9 @@ const { invited, paid, personOf } = identityOn(server);
 const work = { ...deps, database: background };
 
 /**
- * Makes two paid joins of likely the same persons, and one of a third whose delivery a transaction holds. Runs `tell`, which waits for that,
- * beside the refund of the second, which makes both due. `tell` gets the three persons in another order than that of their ids.
+ * Makes paid joins of two persons who are likely the same, and of a third person whose delivery a transaction locks. Runs `tell`,
+ * which waits for that lock, concurrently with a refund of the second join, which makes the first two persons due. `tell` gets
+ * the three persons in another order than that of their ids.
  */
 async function besideRefund(
   t: TestContext,
@@ -79,7 +80,8 @@ async function besideRefund(
     joins.push((await paid(given, code)).uuid);
   }
   const [a, b, c] = await Promise.all(joins.map(async (uuid) => (await personOf(uuid)).id));
-  // Writes the rows so that they lie in another order than that of their ids, in which an update would lock them.
+  // Writes the rows in another physical order than that of their ids. An update without `order by` would lock them in the
+  // physical order.
   for (const id of [b, c, a])
     await sql`
       with former as (delete from crm_delivery where person_id = ${id} returning *)

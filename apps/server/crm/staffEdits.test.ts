@@ -18,7 +18,7 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { eraseJoins } from '../people/privacy/eraseJoins.ts';
 
-/** Tests which of staff's edits in HubSpot stay, and which are written over by what happens here. */
+/** Tests which of staff's edits in HubSpot stay, and which are overwritten by later events here. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { deps } = server;
 const { invited, nominated, paid, statusAt } = identityOn(server);
@@ -31,7 +31,7 @@ async function heldAt(id: string, ...properties: string[]): Promise<(string | nu
   return properties.map((name) => held[name] || null);
 }
 
-/** Makes a paid join with a pin, and tells HubSpot. */
+/** Makes a paid join with a pin, and sends it to HubSpot. */
 async function paidWithPin(code: string, personalEmail: string): Promise<string> {
   const { client, uuid } = await newOrder(server, code, { personalEmail });
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });

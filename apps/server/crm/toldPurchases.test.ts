@@ -31,7 +31,7 @@ import { forgetSent } from './deliveries.ts';
 import { diffOf } from './diffJoin.ts';
 import { hubspotIsToHear, tellHubspot } from './hubspotIsToHear.ts';
 
-/** These tests are about what HubSpot is told of purchases: of several joins of one person, and of what went back. */
+/** Tests what is sent to HubSpot about purchases: by several joins of one person, and after refunds. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { database } = server.deps;
 const { atContact, contactOf, invited, paid, pay, refund, statusAt, statusOf } = identityOn(server);
@@ -39,7 +39,7 @@ const { atContact, contactOf, invited, paid, pay, refund, statusAt, statusOf } =
 const stole = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
 const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 
-/** Tells HubSpot, and returns a contact's status and purchases there. */
+/** Sends everything due to HubSpot, and returns a contact's status and purchases there. */
 async function boughtBy(id: string) {
   await deliver(server);
   return atContact(id, ['membership_status', 'membership_name', 'upgrade_name', 'amount_paid']);
@@ -379,7 +379,7 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
 });
 
 test('a HubSpot without the properties that came later is told the rest, and of these once they are there', async (t) => {
-  // The server asks which properties there are every ten minutes.
+  // The server reads HubSpot's list of properties every ten minutes.
   let aheadMs = 11 * 60_000;
   t.mock.method(server.deps, 'now', () => new Date(Date.now() + aheadMs));
   const properties = `${server.hubspotUrl}/crm/properties/2026-09/contacts`;

@@ -12,8 +12,8 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { tellHubspot } from './hubspotIsToHear.ts';
 
 /**
- * These tests are about who types the name and email of a contact that HubSpot has, and has not proven to be its person: siblings,
- * who pays again, and strangers.
+ * Tests joins in which somebody types the name and email of an existing contact without proving to be that person: siblings,
+ * payers who pay again, and strangers.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const {

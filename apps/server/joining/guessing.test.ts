@@ -76,7 +76,8 @@ test(`of many guesses at once, at two servers, no more than ${LIMIT} are looked 
   const second = await startServerProcess(server);
   t.after(() => second.kill());
   const burst = codes('GUESS', 60).map((code, n) => check(code, STRANGER, n % 2 ? second.url : server.url));
-  // On a busy machine HubSpot answers too late about a code that is looked at. An overloaded server refuses before it looks.
+  // On a busy machine, HubSpot answers too late about a code that is looked up (CANNOT_CHECK). An overloaded server refuses a
+  // request before any look-up.
   const looked = (await Promise.all(burst)).filter(
     ({ status, message }) => status === 200 || message === CANNOT_CHECK,
   ).length;
@@ -87,7 +88,7 @@ test(`of many guesses at once, at two servers, no more than ${LIMIT} are looked 
   await Promise.all(codes('BEFORE', LIMIT - 2).map((code) => check(code)));
   await shift.execute(server.deps.database);
   await check('NOW');
-  // The next step of the window, which may begin before the guesses are counted, has a row to wait for, too.
+  // The guesses may be counted in the next minute's row. Inserts that row, too, so that they have to wait for its lock.
   await sql`insert into limit_count (name, key, window_start, count)
     select name, key, max(window_start) + interval '1 minute', 0 from limit_count where name = 'wrong_code' group by name, key`.execute(
     server.deps.database,

@@ -103,7 +103,7 @@ test('a programme that does not ask is as it was, beside one that asks', async (
   });
   const params = { uuid: data.uuid };
   assert.equal((await client.call('getContact', { params })).data.guardianConsent, null);
-  // Sends the details without guardian consent, as the page does where nothing is asked.
+  // Sends the details without guardian consent, as the page does if the programme does not ask for it.
   assert.equal((await client.call('submitDetails', { params, body: details() })).status, 200);
   await client.call('setMembership', { params, body: { membershipId: 3 } });
   assert.equal((await client.call('getCheckoutDetails', { params })).data.guardianConsent, null);

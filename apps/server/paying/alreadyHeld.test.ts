@@ -32,7 +32,10 @@ import { tellHubspot } from '../crm/hubspotIsToHear.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { refundJoin } from './refunds/refundJoin.ts';
 
-/** Tests payments of who already holds the product, or perhaps does: somebody of the same name and email has paid for it. */
+/**
+ * Tests payments by people who already hold the product, or perhaps do, because somebody with the same name and email has paid
+ * for it.
+ */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 /**

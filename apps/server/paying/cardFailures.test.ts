@@ -227,7 +227,7 @@ test('a join gets no more intents than the limit', async () => {
   assert.equal((await askIntent(client, uuid)).status, 200);
 });
 
-/** Gives the rest of a test other limits, and what the tests before have done another address. */
+/** Sets other limits for the rest of a test. Moves the joins of earlier tests to another address, and deletes all counts. */
 async function limitAnew(t: TestContext, limits: Record<string, string>): Promise<void> {
   const { config, database } = server.deps;
   const before = config.limits;

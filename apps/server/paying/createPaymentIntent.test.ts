@@ -160,8 +160,8 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact with two emails, for somebody who has proven to be the contact: `profile` is in the HubSpot property that the field rules name, `email`
- * is in HubSpot's built-in property.
+ * Makes an order by a link to a contact with two emails, for a browser whose user has proven to be the contact. `profile` is in
+ * the HubSpot property that the field rules name, `email` is in HubSpot's built-in property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });

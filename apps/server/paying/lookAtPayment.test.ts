@@ -37,7 +37,10 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/** Runs `work`. Asserts that it read the intent from Stripe: at most once for each second that it took, and once more. */
+/**
+ * Runs `work`. Asserts that it read the intent from Stripe at least once, and at most once for each second that it took, plus
+ * once.
+ */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

@@ -54,7 +54,7 @@ function report(parent: Client, clientSecret: string) {
 const codeOf = ({ body }: { body: unknown }) => (body as { code?: string }).code;
 const intentOf = (clientSecret: string) => clientSecret.split('_secret_')[0]!;
 
-/** Makes the last Buy Now, of whomever, as old as `seconds`. */
+/** Backdates the last Buy Now, whoever pressed it, to `seconds` ago. */
 async function begunAgo(uuid: string, seconds: number): Promise<void> {
   await sql`update join_session set paying_since = now() - make_interval(secs => ${seconds}) where uuid = ${uuid}`.execute(
     database,
@@ -190,7 +190,7 @@ test('a declined card opens the order again for both, and the payer tries anothe
   await payByCard(server, id, 'pm_card_chargeDeclined');
   await secondLater(server);
   assert.equal((await report(parent, data.clientSecret)).data.receipt, null);
-  // Now the joiner comes first: the payer's intent ends, and a later press of theirs opens another.
+  // Now the joiner opens an intent first, which cancels the payer's. A later press by the payer opens another intent.
   const joiners = await openIntent(client, uuid);
   assert.equal(await statusAtStripe(server, id), 'canceled');
   const again = (await begin(parent, token)).data;
@@ -297,7 +297,7 @@ test('a second payment that reached Stripe goes back to the payer, who is writte
   const { client, uuid, parent, token } = await linkedOrder();
   const { data } = await begin(parent, token);
   const id = intentOf(data.clientSecret);
-  // The webhook of the joiner's own payment, made in another database's time, comes first.
+  // Simulates that the payer's intent is recorded as cancelled although it can still be paid at Stripe. The joiner pays first.
   await sql`update join_session set state = 'ordering', paying_since = null where uuid = ${uuid}`.execute(
     database,
   );

@@ -55,7 +55,7 @@ const rolledKey: Kind = {
   },
   answered: 502,
 };
-/** Of the kinds that the client of Stripe tells apart (providers/stripe/answers.test.ts), one for each thing that a joiner reads. */
+/** One kind of failure for each message that a joiner may read. answers.test.ts in providers/stripe tests all kinds. */
 const kinds: Kind[] = [
   rolledKey,
   { fault: { kind: 'status', status: 500, body: errorOf({ type: 'api_error' }) }, answered: 503 },

@@ -172,7 +172,7 @@ test('an intent for another card only, which a server that died never wrote down
   });
   assert.equal((await charge(client, uuid, intentId, false)).status, 500);
   dying.mock.restore();
-  // As above: the request of the background must not come after the fault has ended.
+  // As above: the background request must not arrive after the fault has ended.
   await until(async () => (await customerRequests(uuid)) === 2);
   await end();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');

@@ -19,7 +19,7 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 
-/** What strangers who typed somebody's email and name do beside them: nothing that the person notices. */
+/** Tests that strangers who type a person's email and name change nothing that the person notices. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
@@ -43,7 +43,10 @@ const vic = (personalEmail: string) => ({ personalEmail, firstName: 'Vic', lastN
 const idOf = async (uuid: string) => (await personOf(uuid)).id;
 const invitedVic = (email: string) => invited(email, { firstname: 'Vic', lastname: 'Tim' });
 
-/** A stranger begins a join with an email, which makes a contact. Then HubSpot's staff make the contact its owner's, and invite them. */
+/**
+ * A stranger begins a join with an email, which creates a contact. Then staff edit the contact in HubSpot to be the email's
+ * owner, and invite the owner.
+ */
 async function inContactOfStranger(email: string, code: string, begin: typeof nominated = nominated) {
   const stranger = await begin({ personalEmail: email, firstName: 'Eve', lastName: 'Stranger' });
   await deliver(server);
@@ -205,7 +208,7 @@ test('a stranger’s payment that is under way does not hold up the owner of the
   assert.equal((await beginPayment(client, uuid, own.revision)).status, 200);
 });
 
-/** Returns of each join whether its membership is held by the person whose join it is. */
+/** Returns, for each join, whether its membership is held by the join's person. */
 async function heldBy(...uuids: string[]): Promise<boolean[]> {
   const { rows } = await sql<{ uuid: string }>`
     select uuid from join_session join membership on session_uuid = uuid and membership.person_id = join_session.person_id
@@ -214,8 +217,8 @@ async function heldBy(...uuids: string[]): Promise<boolean[]> {
 }
 
 /**
- * Returns all that the owner of an invite code is answered, is mailed and finds in HubSpot: while they join, while a stranger pays
- * with their name and email before them or after them, and while the two are refunded, the stranger first.
+ * Returns all answers and letters to the owner of an invite code, and the owner's data in HubSpot: while they join, while a
+ * stranger pays with their name and email before them or after them, and while the two are refunded, the stranger first.
  */
 async function courseOf(comes: 'before' | 'after' | 'never'): Promise<unknown[]> {
   const email = `course.${comes}.${crypto.randomUUID()}@example.com`;
@@ -317,7 +320,7 @@ test('a stranger who began before the contact was made, and typed all that its o
   await sql`update crm_delivery set refusal = 'not yet' where person_id = ${await idOf(stranger.uuid)}`.execute(
     database,
   );
-  // HubSpot's staff make the contact meanwhile, and invite the owner.
+  // Meanwhile staff create the contact in HubSpot, and invite the owner.
   const { id, code } = await invitedVic(email);
   const { uuid } = await paid(vic(email), code);
   const owner = await idOf(uuid);

@@ -18,7 +18,7 @@ import { reconcile } from '../books/reconcile.ts';
 import { pushDue } from '../crm/push.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
-/** Merges by staff that were wrong, were undone, or meet with what HubSpot merges, buys and refunds meanwhile. */
+/** Tests merges by staff that were wrong, were undone, or coincide with merges in HubSpot, purchases and refunds. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
@@ -371,7 +371,7 @@ test('who is joined with somebody while HubSpot creates their contact leaves it 
 
 const paidJoinOf = async (person: Partial<StudentDetails>) => (await paid(person)).uuid;
 
-/** The differences of reconciliation about these joins: each kind with its join. */
+/** Returns the differences that a reconciliation finds for these joins, each with its kind and join. */
 async function differences(...joins: string[]): Promise<string[]> {
   const { differences } = await reconcile(deps);
   return differences.flatMap(({ kind, subject }) => (joins.includes(subject) ? [`${kind} ${subject}`] : []));

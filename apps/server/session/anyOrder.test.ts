@@ -199,7 +199,8 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         // Regression: what the join by a school's code had written to HubSpot was taken for what the join by the contact's own code
         // had written.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // Regression: what a join by a school's code had bought was taken for what made a member by hand one.
+        // Regression: a purchase by a school's code was taken for the reason why a contact, whom staff had made a member, was
+        // one.
         ['member', ['buy an upgrade by link', 'join by school', 'join by code']],
         [
           'member',
@@ -256,7 +257,10 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         let isSoldByLink = false;
         let hasBought = false;
         let sibling: string | undefined;
-        /** What the contact's person holds, and what the own join holds that was given another person. */
+        /**
+         * The joins by which the contact's person holds something; `parted`: the own join, if it holds something for another
+         * person.
+         */
         const held = { membership: [] as string[], upgrade: [] as string[], parted: [] as string[] };
         const refund = (uuid: string | undefined) => uuid && refundJoin(server.deps, uuid, everything);
         const buyByLink = async (mainProductId: number, mayBuy: boolean) => {
@@ -278,7 +282,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
             isOwnPaid = isPaid;
             if (isPaid) held.membership.push(own);
           } else if (action === 'join by link') {
-            // What only an unproven join bought is no reason to refuse, unless a link has sold its upgrade.
+            // A purchase by an unproven join alone is no reason to refuse, unless a link has sold something to the contact.
             const bought = await buyByLink(1, !(isMember && isSoldByLink));
             if (bought.length > 0 && !isSoldByLink) {
               isParted = true;

@@ -18,7 +18,10 @@ import { until } from '../../../tests/harness/until.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { LINK_INVALID } from './links.ts';
 
-/** What the holder of a checkout link is told of the person for whom it pays, before and after they have proven to be that person. */
+/**
+ * Tests what the user of a checkout link learns about the person for whom they pay, before and after they have proven to be that
+ * person.
+ */
 const server = await sharedServer();
 const { deps } = server;
 
@@ -29,7 +32,10 @@ const personal =
   /Alex|Rivera|Oak Street|Apt 4|Austin|Texas|example\.|TX-4417|Lincoln|jordan-transcript|\b78701\b|(?<![\w-])(?:2028|3\.8)(?![\w-])/i;
 
 type Answered = 'as any join' | 'without the person' | 'refused';
-/** What each call of a join answers to a browser that has not proven who its user is. To one that has, each answers in full. */
+/**
+ * What each call of a join answers to a browser that has not proven who its user is. To a browser that has, each call answers in
+ * full.
+ */
 const unproven: Record<string, Answered> = {
   getOpenJoin: 'as any join',
   getContact: 'without the person',
@@ -162,7 +168,7 @@ test('who has paid by a checkout link is told no more than before, until they pr
 
   const member = server.client();
   assert.equal(await proveByCode(server, member, join.uuid), 200);
-  // The card is the payer's.
+  // The saved card is the payer's, so this browser may not charge it.
   for (const { name, status } of await answers(member, join, 'paid'))
     assert.deepEqual([name, status], [name, name === 'createUpgradeCharge' ? 403 : 200]);
   const seen = (await member.call('getWelcome', { params })).data;
@@ -326,7 +332,7 @@ for (const isPaid of [false, true])
           else assert.deepEqual([name, message, data, goOn], [name, OPENED_ELSEWHERE, undefined, undefined]);
         }
         assert.deepEqual(await everything(), before);
-        // The joiner is answered all the same. Nothing is charged to a card by a browser that did not pay with it.
+        // The joiner's calls still succeed. A browser that did not pay with the card cannot charge it.
         assert.deepEqual(failed(await answers(joiner, isPaid ? 'paid' : 'unpaid')), []);
       });
     }

@@ -205,7 +205,7 @@ test('what a restore has lost is made again with the goods and the fee that it w
   assert.deepEqual(await standingsOf(server, returned.uuid), [{ type: 'membership', standing: 'refunded' }]);
 });
 
-// What becomes of orders whose products change their price, are retired, or leave the society's file.
+// Tests orders whose products change their price, are retired, or are removed from the society's file.
 
 const uuids = {
   donation25: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021',

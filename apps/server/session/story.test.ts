@@ -132,7 +132,7 @@ test('the first order of a join by a checkout link is told', async (t) => {
   ]);
 });
 
-/** Erases a join as far as its story goes. */
+/** Erases a join, as far as its story is concerned. */
 async function eraseJoin(uuid: string): Promise<void> {
   const { database } = server.deps;
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(database);

@@ -160,7 +160,7 @@ test('of several disputes over one payment each counts for what it took', async 
     return standingsOf(server, uuid);
   };
   assert.deepEqual(await closed(first, 'won'), [{ type: 'membership', standing: 'disputed' }]);
-  // The bank took less than the membership costs, and staff have not said what for.
+  // The bank took less than the membership costs, and staff have not assigned the amount to lines.
   assert.deepEqual(await closed(second, 'lost'), [{ type: 'membership', standing: 'disputed' }]);
   const third = await server.stripeControl('disputes', { charge });
   assert.deepEqual(await closed(third, 'lost'), [{ type: 'membership', standing: 'charged_back' }]);

@@ -261,7 +261,7 @@ async function plant(mark: string, beforeMerges: () => Promise<void> = async () 
 
   await database.transaction().execute((trx) => moveContacts(trx, [{ old: first, present: second }]));
   await database.transaction().execute((trx) => moveContacts(trx, [{ old: second, present: third }]));
-  // Staff join a self-nominated person with the one who remains. Its row keeps what was known of it.
+  // Staff merge a self-nominated person into the one who remains. The merged row keeps its data.
   const remains = sql`(select id from person where contact_id = ${third})`;
   const { rows } = await sql<{ id: number }>`
     select person_id as id from join_session where uuid = ${own.uuid}`.execute(database);
@@ -288,7 +288,8 @@ test('of a person with a correction and a chain of merges nothing is left, by wh
   const mark = 'zqmarkx';
   const emails = await plant(mark);
   assert.ok((await placesOf([mark])).length > 40, 'it is everywhere before');
-  // Whoever has the code can type any email: it leads to the join alone, and the contact is named.
+  // Anybody who has the code can type any email, so the email leads only to the join. The output names the contact as one that
+  // stays.
   const typed = await runCommand(t, server, 'person erase', [`${mark}-left@example.com`, '--dry-run']);
   assert.match(typed.out, /^join .*\nstays: contact \d+, which a join names/m);
   const trials: string[][] = [];

@@ -361,7 +361,7 @@ test('a person is not erased while they are corrected, and not corrected while t
     correctPerson(deps, person_id!, { firstName: 'Other' }, { seen: correction, resends: false });
   const seen = await planErasure(deps, email);
   const { writeNotes } = deps.payments;
-  // Stripe is told by the erasure that it is to forget the person, and by the correction how they are called.
+  // At Stripe, the erasure removes the person's data from the metadata, and the correction writes the corrected name into them.
   const mock = t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
     mock.mock.restore();
     await assert.rejects(correct(), ChangedMeanwhile);
@@ -385,7 +385,7 @@ test('persons who were joined are not parted while they are erased', async (t) =
   const { person_id } = await joinRow(server, one.uuid);
   const seen = await planErasure(deps, email);
   const { writeNotes } = deps.payments;
-  // Parting them would tell Stripe again whom the erasure has just made it forget.
+  // Undoing the merge would write data to Stripe that the erasure has just removed there.
   const mock = t.mock.method(deps.payments, 'writeNotes', async (...given: Parameters<typeof writeNotes>) => {
     await writeNotes(...given);
     mock.mock.restore();
