@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
  * of one of the server's files when that file is loaded.
  */
 export const variants = {
-  /** Removes the locks of the join, its person and likely the same ones. */
+  /** Removes the locks of the join, its person and all who are likely the same. */
   'no lock': {
     file: 'paying/confirmPayment.ts',
     changes: [

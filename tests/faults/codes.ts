@@ -4,8 +4,9 @@ import type { Person } from './person.ts';
 import { codeOf, contactIdOf, type World } from './world.ts';
 
 /**
- * Tries the code of each contact that joined, once the mirror has read what HubSpot says of it. A code is refused if its contact holds
- * a membership that was bought by the code or by a link, and is taken otherwise, whatever strangers have bought in the contact's name.
+ * Tries the code of each contact that joined, after the mirror has read the contact from HubSpot. A code must be refused if its
+ * contact holds a membership that was bought by the code or by a link. Otherwise it must be accepted, whatever strangers have
+ * bought in the contact's name.
  */
 export async function tryCodes(world: World, tab: Browser, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];

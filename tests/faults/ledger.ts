@@ -163,7 +163,7 @@ async function atHubspot(
   held: readonly Membership[],
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
-  // The servers still follow HubSpot, which can make somebody due at any moment.
+  // The servers still follow changes in HubSpot, which can make somebody due at any moment.
   for (const { uuid, refusal } of await world.tellHubspot())
     add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
   const memberships = held.filter(({ type }) => type === 'membership');
@@ -183,7 +183,7 @@ async function atHubspot(
     const ofEmail = contacts.filter(
       (one) => emails.includes(one.email) || emails.includes(one.personalEmail),
     );
-    // A prospect has another name: the joiner gets a contact of their own beside it.
+    // A prospect has another name, so the joiner gets a separate contact.
     const isOthers = (one: (typeof contacts)[number]) =>
       join.known === 'prospect' && one.personalEmail === null;
     const isKept = ofEmail.some(

@@ -135,8 +135,8 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
 }
 
 /**
- * Checks that each join has at most one reminder of a kind (of joins with one email, each may have one), that none was sent more than ON_ITS_WAY seconds after the join was
- * paid, and that none went to a minor.
+ * Checks that each join has at most one reminder of a kind (joins with the same email may have one each), that none was sent more
+ * than ON_ITS_WAY seconds after the join was paid, and that none went to a minor.
  */
 async function countReminders(
   world: World,

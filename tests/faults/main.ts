@@ -4,9 +4,9 @@ import { joinsIn, type Report, runPlan } from './run.ts';
 
 /**
  * `npm run test:faults`: plays random joins while servers are killed and Stripe, the database and the network fail. The
- * environment variables are SEED (any number; random when absent), JOINS and KILLS (how many joins and kills). The exit status
- * is 0 when the checks found no difference and everything that was planned has happened. The last line of the output has the
- * counts. With TELL=1 it also says how each join ended.
+ * environment variables are SEED (any number; random when absent), JOINS and KILLS (how many joins and kills). The exit status is
+ * 0 when the checks found no difference and everything that was planned has happened. The last line of the output has the counts.
+ * With TELL=1 the output also lists how each join ended.
  *
  * The seed decides all that is planned, but not how the processes interleave. To study a difference, find its join in the plan
  * (plan.ts) and make it the smallest join that still shows the difference (found.test.ts).

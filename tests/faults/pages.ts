@@ -178,8 +178,8 @@ export async function buy(
 }
 
 /**
- * Lets somebody else pay by the join's pay link, in a browser of their own (apps/web/screens/pay). The joiner's page, which asks how it
- * stands, is `waiting` unless the payment succeeded.
+ * Lets somebody else pay by the join's pay link, in a browser of their own (apps/web/screens/pay). The outcome is `waiting` if
+ * the payment may still succeed: the joiner's page keeps polling.
  */
 export async function payByLink(run: Run, tab: Browser, join: Join): Promise<Outcome> {
   const { world, person } = run;

@@ -14,7 +14,7 @@ export interface Seen {
   productId: number;
 }
 
-/** A person who joins: what the plan says of the join, and what has happened to it so far. */
+/** A person who joins: the plan of the join, and what has happened to it so far. */
 export interface Person {
   join: Join;
   uuid: string | null;

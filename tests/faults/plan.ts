@@ -9,7 +9,9 @@ export interface Join {
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
   /** The index of the contact to whom the person's code or link leads; null for none. Two joins may have the same contact. */
   contact: number | null;
-  /** The index of the contact whose name and email the person types, as a stranger could, too; null: the person has others. */
+  /**
+   * The index of the contact whose name and email the person types, as a stranger could, too; null: the person types other ones.
+   */
   inNameOf: number | null;
   undergraduate: boolean;
   /** The product id of the membership. */
@@ -67,8 +69,8 @@ export interface Join {
   /** Whether two tabs press Buy Now at the same time, on different servers. */
   pressesTwice: boolean;
   /**
-   * Whether somebody else pays by a pay link, in another browser: `instead` of the person's first press of Buy Now, or `beside` it, at
-   * the same time; null: nobody is asked to.
+   * Whether somebody else pays by a pay link, in another browser: `instead` of the person's first press of Buy Now, or `beside`
+   * it, at the same time; null: nobody else is asked to pay.
    */
   payer: 'instead' | 'beside' | null;
   /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded, and later the paid one as failed. */
@@ -405,7 +407,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** Returns what a join is like whose joiner types the name and email of a contact. */
+/** Returns the properties of a join whose joiner types the name and email of a contact. */
 function inNameOf(contact: number, { changes }: Join): Partial<Join> {
   return { inNameOf: contact, known: null, changes: changes === 'email' ? null : changes };
 }

@@ -214,7 +214,7 @@ function byPeople(people: readonly Person[]): Difference[] {
     contact !== null && people.some(({ join }) => join.contact === contact && join.name !== name);
   return people.flatMap(({ join, uuid, isWaiting, ended, complaints }) => {
     const subject = `join ${join.name} (${uuid})`;
-    // What is not proven of a contact, although typed in their name, makes them no member to whom nothing is sold.
+    // An unproven purchase in a contact's name must not make the contact count as a member, to whom nothing is sold.
     const isRefused = /already a member/.test(ended) && !isSecond(join);
     return [
       ...(isRefused ? [{ kind: 'refused as a member', subject, text: ended }] : []),

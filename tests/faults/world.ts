@@ -68,7 +68,7 @@ export const emailsOf = ({ name, inNameOf }: Join): [string, string] => [
   inNameOf === null ? emailOf(name) : identityOf(inNameOf).personalEmail,
   emailOf(name, '.changed'),
 ];
-/** Returns the name and email that HubSpot has of the run's contact with this index. */
+/** Returns the name and email that HubSpot has for the run's contact with this index. */
 export const identityOf = (contact: number) => ({
   firstName: 'Robin',
   lastName: `Number ${contact}`,
@@ -111,7 +111,9 @@ export interface World {
   >;
   /** Writes a contact's status in HubSpot, as staff do. */
   setStatus(contactId: string, status: string): Promise<void>;
-  /** Tells HubSpot of everybody who is due, until nobody is left. Returns who still waits or was refused, each by one of their joins. */
+  /**
+   * Sends everybody who is due to HubSpot, until nobody is left. Returns one join of each person who still waits or was refused.
+   */
   tellHubspot(): Promise<{ uuid: string; refusal: string | null }[]>;
   /** Sends every letter that is due, however often it failed before. Returns all letters that arrived. */
   sendLetters(): Promise<KeptLetter[]>;
