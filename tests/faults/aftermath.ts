@@ -118,7 +118,7 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
 
 /**
  * Does what staff have to do after reconciling: says which item each refund of a returned item was for, and refunds an upgrade
- * whose membership has ended. Keeps apart persons who are likely the same: in this run, none of them are one person.
+ * whose membership has ended. Keeps apart persons who are likely the same, because in this run they are always different people.
  */
 export async function doAsStaff(
   { wired: { deps }, database }: World,

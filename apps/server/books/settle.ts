@@ -21,7 +21,7 @@ import { giveUpUnwritten } from './catchUp.ts';
 import type { Deps } from './deps.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin, takeCorrection } from './rebuildJoin.ts';
 
-/** Thrown when there is nothing to settle. The message says why. */
+/** Thrown if there is nothing to settle. The message gives the reason. */
 export class NotSettled extends Failed {}
 
 /**

@@ -121,7 +121,8 @@ async function isLikelyTheirs(
 /**
  * Handles persons whose contact was not found, after reading it from HubSpot again:
  * - A person who was merged needs nothing: the person they were merged into is sent instead.
- * - A merged person with a join that is being paid is due in a minute, because that join is not moved before.
+ * - A merged person with a join that is being paid is due again in a minute, because that join is not moved before its payment
+ *   ends.
  * - A person who has a contact again, or gets a new one, is due at once.
  * - A person is refused if HubSpot never had the contact, or if there is neither a contact nor student details, as after a link
  *   to a contact that was deleted later.

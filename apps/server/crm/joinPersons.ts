@@ -54,8 +54,9 @@ export async function moveRows(
 
 /**
  * Merges two persons: everything moves from `from` to `into`, and `from`, with everybody merged into it before, then leads to
- * `into`. Whom staff keep apart from `from` is then kept apart from `into`. `into` gets the details of `from` if it has none, or
- * if only `from` has paid. A join that is being paid stays if `from` has a contact, because the merge is followed again later.
+ * `into`. Persons whom staff keep apart from `from` are then kept apart from `into`. `into` gets the details of `from` if it has
+ * none, or if only `from` has paid. A join that is being paid stays if `from` has a contact, because the merge is followed again
+ * later.
  */
 export async function joinPersons(
   trx: Kysely<Tables>,

@@ -122,7 +122,7 @@ test('a contact that pays while HubSpot is being told that one with the same ema
 
 /**
  * Lets a first server send the joins that are due. During its call to HubSpot a join changes (`happens`), and a second server
- * takes the joins that are due then. The second server continues only after the first has recorded what it sent.
+ * takes the joins that have become due. The second server continues only after the first has recorded what it sent.
  */
 async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;

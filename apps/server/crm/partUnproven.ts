@@ -11,7 +11,7 @@ import { lockPersons, moveRows } from './joinPersons.ts';
 /**
  * Moves the unproven joins of a person, with their details and purchases, to a new person, if the person is known only by such
  * joins ({@link isOfUnproven}). To be called once a code or a link has begun a join of the person. From then on the contact
- * belongs to whom the code or link was meant for; the new person gets another contact or is attached to this one.
+ * belongs to the person for whom the code or link is meant; the new person gets another contact or is attached to this one.
  */
 export async function partUnproven(database: Database, personId: number): Promise<void> {
   await database.transaction().execute(async (trx) => {

@@ -36,7 +36,7 @@ export async function readNumbers(
     school: sql`coalesce(school, details ->> 'highSchoolName')`,
     campaign: sql`(select campaign from invitation where code = invitation_code)`,
   };
-  // For the many joins of a long period, all documents are read at once.
+  // For the many joins of a long period, it is faster to read all documents in one step.
   const isLong = Date.parse(to) - Date.parse(from) > LONG_DAYS * 86_400_000;
   const proofs = isLong
     ? {

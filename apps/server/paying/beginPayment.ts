@@ -163,7 +163,7 @@ export async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Fr
   }
 }
 
-/** SQL for a join whose payment the bank is not deciding on at this moment. */
+/** SQL for whether the row of `join_session` is this join, and the bank is not deciding on its payment at this moment. */
 function mayGiveWay(uuid: string): RawBuilder<boolean> {
   return sql<boolean>`(uuid = ${uuid} and not exists (
     select from payment where session_uuid = ${uuid} and kind = 'join' and payment.status = 'open' and seen_status = 'processing'))`;

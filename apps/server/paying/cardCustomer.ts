@@ -11,7 +11,10 @@ import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */
 export interface SavedCard {
-  /** The Stripe customer to whom the card is attached; null until it is attached, as right after the payment for the membership. */
+  /**
+   * The Stripe customer to whom the card is attached; null until it is attached, which takes a moment after the payment for the
+   * membership.
+   */
   customerId: string | null;
   paymentMethodId: string | null;
   email: string | null;

@@ -16,8 +16,8 @@ export interface FailedCharge {
 /**
  * Records declined cards, each once, by Stripe's id of the failed charge: the charge that an event reports (`named`), and the
  * intent's last charge. The event's charge is needed because an intent shows only its last charge, however many cards were tried.
- * After too many failures the intent is cancelled at Stripe. Otherwise somebody who tests stolen cards could go on with the
- * intent's client secret at Stripe, without calling our server.
+ * After too many failures the intent is cancelled at Stripe. Otherwise somebody who tests stolen cards could continue at Stripe
+ * with the intent's client secret, without calling our server.
  */
 export async function noteFailure(
   deps: Deps,

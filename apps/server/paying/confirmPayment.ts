@@ -327,7 +327,7 @@ async function writeUnwanted(
       },
       remedy: madeAgain ? { do: 'refund payment', intentId: intent.id } : null,
     });
-  // Reopens the order if it is frozen. If the joiner tries to pay it once more, they are told why it is not sold.
+  // Reopens the order if it is frozen. If the joiner tries to pay it once more, the refusal says why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 

@@ -36,7 +36,7 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * Returns the status of a payment of ours, and confirms the payment if Stripe says that it succeeded. All callers together ask
+ * Returns the status of a payment of ours, and confirms the payment if it has succeeded at Stripe. All callers together ask
  * Stripe about a payment at most once a second. If Stripe was asked within the last second, `need` decides:
  * - `recorded`: returns the status of that look.
  * - `fresh`: waits until this caller may ask Stripe, or until Stripe has answered a look that another caller began after this

@@ -291,7 +291,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal(await stateOf(server, one), 'ordering');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
-  // The other window has paid. This window is told so when it makes its next call.
+  // The other window has paid. This window learns it from its next call.
   const late = await askIntent(here, one);
   assert.deepEqual([late.status, late.message], [409, ALREADY_MEMBER]);
 });

@@ -249,7 +249,9 @@ async function sendConfirmationsAgain(
   );
 }
 
-/** Returns the details before and after a correction, and what it does. Throws {@link ChangedMeanwhile} if the person was merged. */
+/**
+ * Returns the details before and after a correction, and its effects. Throws {@link ChangedMeanwhile} if the person was merged.
+ */
 async function plan(database: Kysely<Tables>, personId: number, change: Change, currentYear: number) {
   const { rows } = await sql<{
     details: StudentDetails | null;

@@ -199,8 +199,8 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         // Regression: what the join by a school's code had written to HubSpot was taken for what the join by the contact's own code
         // had written.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // Regression: a purchase by a school's code was taken for the reason why a contact, whom staff had made a member, was
-        // one.
+        // Regression: a contact whom staff had set to `member` in HubSpot counted as a member because of a purchase by a school's
+        // code.
         ['member', ['buy an upgrade by link', 'join by school', 'join by code']],
         [
           'member',

@@ -36,7 +36,7 @@ export interface ImportListener {
   progress(lines: number, bytes: number): void | Promise<void>;
   /** Called before the first line, with the line that names the columns. */
   header(text: string): void;
-  /** Called if the import stops before the end of the file, with what was stored until then. The error is thrown afterwards. */
+  /** Called if the import stops before the end of the file, with the report up to then. The error is thrown afterwards. */
   stopped(soFar: ImportReport): void;
   /** Called after the import for each kind of guessable personal codes that was found. If absent, they are not searched for. */
   guessable(found: Guessable): void;

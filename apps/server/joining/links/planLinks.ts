@@ -9,7 +9,7 @@ import { type Recipient, recipientsOf } from './recipients.ts';
 /** The most days for which a link is valid. Numbers of days in a society's file have the same maximum. */
 export const MOST_DAYS = 36_500;
 
-/** What staff want links to do. Only checkout links have `parameters` (mp, usp, c). */
+/** The links that staff want. Only checkout links have `parameters` (mp, usp, c). */
 export interface WantedLinks {
   kind: LinkTarget['kind'];
   parameters: NonNullable<LinkTarget['parameters']>;
@@ -18,7 +18,7 @@ export interface WantedLinks {
 
 /** A plan for links that may be signed. */
 export interface LinkPlan {
-  /** What each link does, as the end of a sentence. */
+  /** What each link does, worded as the end of a sentence. */
   does: string;
   expires: Date;
   /** Looks contacts up at HubSpot, up to 100 with one request, and returns for each whether a link may be signed. */

@@ -17,8 +17,8 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
 }
 
 /**
- * Opens a link. A browser that holds the join gets the page where the join continues. Any other browser gets only the ways to
- * prove that its user is the joiner, and nothing about the join. Writes nothing, because mail scanners also open links.
+ * Opens the link of a pass. A browser that holds the join gets the page where the join continues. Any other browser gets only the
+ * ways to prove that its user is the joiner, and nothing about the join. Writes nothing, because mail scanners also open links.
  */
 export async function openPass(
   deps: Deps,

@@ -10,7 +10,7 @@ import { opens } from './openPass.ts';
 import { codeHash } from './provePass.ts';
 
 /**
- * Makes a letter with a code due, to the join's own address. The code works only in the browser whose cookie secret has the hash
+ * Makes a letter with a code due, to the email of the join. The code works only in the browser whose cookie secret has the hash
  * `codeBrowser`. It replaces the previous code, and the tries with codes are counted from 0 again.
  */
 export async function sendCode(

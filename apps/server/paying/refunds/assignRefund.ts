@@ -73,7 +73,7 @@ export async function readAssignable(
   return { ...found, order: await orderOf(deps, deps.database, intentId, refund) };
 }
 
-/** What the choice "nothing" means, in words. */
+/** The meaning of the choice "nothing", for staff. */
 export const FOR_NOTHING = 'nothing that was bought: everybody keeps what they have';
 
 /** Returns the sentence that says how much was refunded outside Induct or lost by a dispute. */

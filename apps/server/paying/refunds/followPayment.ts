@@ -357,9 +357,9 @@ async function decidedBefore(
 }
 
 /**
- * Reduces or cancels due refunds that Stripe has not made, because money of the same payment has just been refunded outside Induct.
- * If the payment bought nothing (`isReturn`), all that is left of the payment stays due. Otherwise the due refunds are cancelled
- * and staff decide what is still owed, because it is uncertain what the outside refund was for.
+ * Reduces or cancels due refunds that Stripe has not made, because money of the same payment has just been refunded outside
+ * Induct. If the payment bought nothing (`isReturn`), what is left of the payment stays due. Otherwise the due refunds are
+ * cancelled and staff decide what is still owed, because it is uncertain what the outside refund was for.
  */
 async function dropDue(
   trx: Kysely<Tables>,

@@ -10,7 +10,7 @@ export interface RefundRequest {
   amountCents: number;
   asked: Asked;
   isOpen: boolean;
-  /** Who declined it; null if nobody did. */
+  /** The name of the member of staff who declined it; null if nobody did. */
   declinedBy: string | null;
 }
 

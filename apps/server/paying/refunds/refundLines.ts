@@ -3,7 +3,7 @@ import type { RefundPlan } from '#core/refunds.ts';
 import type { RefundPreview } from './previewRefund.ts';
 import type { RefundRequest } from './readRequests.ts';
 
-/** Returns what a plan gives back, line by line, and what it does not, with the reasons. */
+/** Returns a line for each refund of a plan, and sentences about what is not refunded and why. */
 export function planLines({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'notes'>): string[] {
   const back = refunds.flatMap(({ intentId, lines }) =>
     lines.map(({ name, cents }) => `${displayPrice(cents)}  ${name}  (${intentId})`),

@@ -43,8 +43,10 @@ export interface PersonErased extends Erased {
  * repeat. Nothing else is sent to HubSpot meanwhile.
  * - In HubSpot, first, if `hubspot` is given: a refusal there must leave everything unchanged.
  * - At Stripe.
- * - Here, in one transaction. Throws {@link StillTelling} if running requests to HubSpot do not end in time, and {@link Changed}
- *   if the plan has changed; in both cases nothing is erased. Throws {@link StoppedErasing} for any later error.
+ * - Here, in one transaction.
+ *
+ * Throws {@link StillTelling} if running requests to HubSpot do not end in time, and {@link Changed} if the plan has changed; in
+ * both cases nothing is erased. Throws {@link StoppedErasing} for any later error.
  */
 export async function erasePerson(
   deps: Deps,

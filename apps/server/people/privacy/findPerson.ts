@@ -15,7 +15,7 @@ export interface Person {
   /** All emails that the joins and persons have or had, in lower case, except those that somebody else has, too. */
   emails: string[];
   joins: string[];
-  /** The rows of `person` that are theirs alone, with all that were merged into them. */
+  /** The ids of the rows of `person` that belong to nobody else, with all rows that were merged into them. */
   persons: number[];
   contacts: string[];
   /** Contacts that were named for these joins and have another email. They may be other persons, so an erasure keeps them. */
@@ -50,7 +50,9 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
  * - the persons of these joins, unless a code or a link named a contact;
  * - persons whose email it is, in HubSpot or as last typed or corrected; if it is nobody's now, persons whose email it was;
- * - the persons who were merged with these, and all their joins and contacts. Leaves out:
+ * - the persons who were merged with these, and all their joins and contacts.
+ *
+ * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
  * - a join that was paid with this email by a pay link: its payer is somebody else;
