@@ -13,7 +13,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import type { Deps } from './deps.ts';
 
-/** A provider's event as it is stored in the database as JSON. */
+/** An event of Stripe as it is stored in the database, in JSON. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
 /** The name of this task's row in `schedule`. */
@@ -32,7 +32,9 @@ const OVERLAP_MS = 600_000;
 const FIRST_MS = 3 * 86_400_000;
 /** While an intent is younger than this (ms), the call that created it may still be about to insert its payment row. */
 const UNWRITTEN_MS = 300_000;
-/** When a failed event is retried (seconds). After RETRY_DAYS it is given up. */
+/**
+ * How long (seconds) a failed event waits for its first retry, and at most for each later one. After RETRY_DAYS it is given up.
+ */
 const BACKOFF = { first: 120, longest: 3_600 };
 const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;

@@ -13,7 +13,7 @@ import { crmValue, isMember, mergedIds, readProperties, toProfile } from './hubs
 import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { lockPersons } from './joinPersons.ts';
 
-/** Our mirror of HubSpot's contacts, and HubSpot. */
+/** What is needed to read HubSpot's contacts into our mirror of them. */
 export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
 
 /**

@@ -19,7 +19,7 @@ export async function lockPersons(
   await sql`select from person where ${which} order by id for ${mode}`.execute(trx);
 }
 
-/** What is moved from one person to another: the ids of rows. */
+/** The ids of the rows that a merge moves from one person to another. */
 export interface Moved {
   joins: string[];
   invitations: string[];

@@ -32,10 +32,10 @@ export interface FoundJoin {
     status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
     cents: number;
     refundedCents: number;
-    /** In ISO 8601; null if it did not succeed. */
+    /** The time of payment in ISO 8601; null if the payment did not succeed. */
     paidAt: string | null;
     card: { brand: string; last4: string } | null;
-    /** Who paid by a pay link; null if the joiner paid. */
+    /** The person who paid by a pay link; null if the joiner paid. */
     payer: { name: string | null; email: string | null } | null;
     standing: MembershipStanding | null;
     memberNumber: string | null;
@@ -54,7 +54,7 @@ export interface FoundRefund {
   status: RefundStatus;
   /** The reason why Stripe refuses the refund or does not pay it out yet; null if there is none. */
   refusal: string | null;
-  /** In ISO 8601. */
+  /** When the refund was decided or found, in ISO 8601. */
   at: string;
 }
 

@@ -197,7 +197,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods' | 'hasLostBase'> {
   profile: ContactProfile | null;
 }
 
-/** Returns the shipments of a join that were taken back, the oldest first. */
+/** Returns the shipments of a join whose record was undone, the oldest first. */
 export function takenBackOf(database: Database, uuid: string): Promise<Selectable<ShipmentTable>[]> {
   return database
     .selectFrom('shipment')
@@ -214,7 +214,7 @@ export function takenBackOf(database: Database, uuid: string): Promise<Selectabl
  */
 function withGoods(society: Society): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
-  // The first condition is that of the index.
+  // The first condition is that of a partial index, so that PostgreSQL can use the index.
   return sql<boolean>`payment.intent_id = any(array(
     select paid.intent_id from order_snapshot ordered, lateral (
       select intent_id from payment

@@ -182,7 +182,7 @@ function byProduct({ uuid, goods }: Parcel, items: readonly number[] | null): Go
   return goods.filter(({ productId }) => items.includes(productId));
 }
 
-/** Whether goods are those of a line. */
+/** Whether goods belong to this line. */
 export function isLine(goods: GoodsLine, line: GoodsLine): boolean {
   return goods.intentId === line.intentId && goods.line === line.line;
 }

@@ -14,7 +14,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
     await deps.payments.cancelIntent(intentId);
   } catch (error) {
     if (!(error instanceof UnexpectedState || error instanceof NotAtStripe)) throw error;
-    // A restored database may have an intent as open that was cancelled since.
+    // In a restored database, an intent that was cancelled after the backup is still open.
     if (
       error instanceof UnexpectedState &&
       (await deps.payments.retrieveIntent(intentId)).status !== 'canceled'

@@ -10,7 +10,7 @@ import { stateAllows, transitions } from '../session/states.ts';
 import type { Deps } from './deps.ts';
 import { whileFrozen } from './settlePaying.ts';
 
-/** An order that may be changed, and what decides on a change. */
+/** An order that may be changed, with the facts that decide whether a change is allowed. */
 export interface ChangeableOrder extends OpenOrder {
   programme: string;
   /** What the joiner holds already. Read only if the membership is chosen, otherwise null. */

@@ -48,7 +48,7 @@ interface OpenUpgrade {
 
 interface Charges {
   isBought: boolean;
-  /** Whether a payment for the upgrade bought nothing and goes back. */
+  /** Whether a payment for the upgrade bought nothing and is refunded. */
   isReturned: boolean;
   open: OpenUpgrade | null;
   attempts: number;

@@ -29,7 +29,10 @@ import { followPayment } from './refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from './refunds/giveBack.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if its money goes back. */
+/**
+ * Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if the payment bought nothing, so that it is
+ * refunded.
+ */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** Thrown if the database lacks the join or order that was paid for, for example after a restore from a backup. */

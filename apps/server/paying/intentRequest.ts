@@ -12,7 +12,8 @@ import type { Order } from './readOrder.ts';
 
 /**
  * Returns the parameters of a payment intent for an order: the amount, the metadata from which a lost order can be made again,
- * the receipt's email, and whether the card is saved. `payerName`: who pays by a pay link; their card is not saved.
+ * the receipt's email, and whether the card is saved. `payerName`: the name of somebody who pays by a pay link, whose card is not
+ * saved; null if the joiner pays.
  */
 export function intentRequest(
   deps: Deps,

@@ -20,7 +20,8 @@ import { type Order, totalChanged } from './readOrder.ts';
  * - Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed call did create an
  *   intent, that intent is cancelled when its event is handled (catchUp.ts).
  *
- * `payer`: who pays by a pay link, and the guardian consent sentence to which they agreed; null if the joiner pays.
+ * `payer`: the name of somebody who pays by a pay link, and the guardian consent sentence to which they agreed; null if the
+ * joiner pays.
  */
 export async function openIntent(
   deps: Deps,

@@ -145,7 +145,7 @@ async function isFrozen(deps: Deps, uuid: string, revision: number, intentId: st
     const frozen = await freeze(deps, uuid, {
       revision,
       intentId,
-      // The joiner has agreed, and the payer gives the consent in their own name (openIntent).
+      // The joiner agreed when they made the pay link. The payer's own consent is stored with the intent (openIntent).
       agreeToPolicies: false,
       hasGuardianConsent: true,
       guardianConsent: null,

@@ -52,7 +52,7 @@ export interface Order {
     amountCents: number;
     email: string | null;
     savesCard: boolean | null;
-    /** Whether it was opened by a pay link. */
+    /** Whether the intent was opened by a pay link. */
     byPayLink: boolean;
     payerName: string | null;
   } | null;

@@ -232,7 +232,7 @@ async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<voi
 const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation'
   and (sent_at is not null or attempts > 0 and next_try_at > now() and refusal is null and withdrawn_at is null))`;
 
-/** Makes a letter for each confirmation that was sent: another letter, since mail programs show one letter only once. */
+/** Makes a new letter for each confirmation that was sent, since mail programs show the same letter only once. */
 async function sendConfirmationsAgain(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config' | 'now'>,

@@ -74,7 +74,10 @@ export const membershipFee: RawBuilder<number | null> = sql`(
   select processing_fee_cents from payment as paid join order_snapshot using (session_uuid, kind, revision)
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
-/** SQL for the {@link BaseFacts} of an upgrade, by the query's name for its row of `membership`. The person of an erased join is unknown. */
+/**
+ * SQL for the {@link BaseFacts} of an upgrade. `upgrade` is the query's name for its row of `membership`. The person of an erased
+ * join is unknown.
+ */
 export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
   const [join, person] = [`${upgrade}.session_uuid`, `${upgrade}.person_id`];
   // With a limit, PostgreSQL does not read all memberships at once when it is asked about many joins.

@@ -6,5 +6,5 @@ import { sql } from 'kysely';
  */
 export const isUnseen = sql<boolean>`(review = 'open' and removed_at is not null)`;
 
-/** SQL for whether the query's `document` is a proof for now: it is accepted, or waits for a decision. */
+/** SQL for whether the query's `document` counts as a proof at present: it is accepted, or waits for a decision. */
 export const isProof = sql<boolean>`(review <> 'rejected' and not ${isUnseen})`;

@@ -33,7 +33,7 @@ export const answers = {
     paging: z.object({ next: z.object({ after: z.string() }).nullish() }).nullish(),
   }),
   batch: z.object({ results: z.array(contact), errors: z.array(batchError).optional() }),
-  /** The answer to a batch of reads. Its work may have been cancelled, or not be done yet. */
+  /** The answer to a batch of reads. `status` says whether HubSpot has completed the reads. */
   batchRead: z.object({
     status: z.string(),
     results: z.array(contact),

@@ -144,7 +144,7 @@ interface Rule {
   /** Whether somebody must repair something first. A Retry-After header is then ignored. */
   isDenied?: boolean;
 }
-/** By status, and by status and the name of the limit (`policyName`). */
+/** The rules by status, or by status and name of the limit (`policyName`). */
 const RULES: Record<string, Rule> = {
   401: { counts: 'failed', ms: 30_000, isDenied: true },
   403: { counts: 'answered', ms: 60_000, isDenied: true },
@@ -155,7 +155,7 @@ const RULES: Record<string, Rule> = {
   '429 TEN_SECONDLY_ROLLING': { counts: 'limited', ms: 10_000 },
   // The daily limit is reset at midnight in the account's time zone, which we do not know. So calls are retried every 15 minutes.
   '429 DAILY': { counts: 'all limited', ms: 900_000 },
-  // HubSpot moves the account to another data centre, which may last a day.
+  // HubSpot is moving the account to another data centre, which may take a day.
   477: { counts: 'all limited', ms: 600_000 },
 };
 /** Any other status: HubSpot is down, or does not know the call. */

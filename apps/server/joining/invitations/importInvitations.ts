@@ -32,7 +32,7 @@ export interface ImportListener {
   /** `raw`: the line as it is in the file; null if it is too long. */
   refused(line: number, text: string, raw: string | null): void;
   doubted(line: number, doubt: Doubt): void;
-  /** Is awaited. If it throws, the import stops. */
+  /** The import awaits this callback, and stops if it throws. */
   progress(lines: number, bytes: number): void | Promise<void>;
   /** Called before the first line, with the line that names the columns. */
   header(text: string): void;

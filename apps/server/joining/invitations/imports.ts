@@ -30,7 +30,7 @@ export interface MintOrder {
   count: number | null;
   school: string | null;
   programme: string | null;
-  /** The last day (YYYY-MM-DD). */
+  /** The last day on which the codes are valid (YYYY-MM-DD). */
   expiresAt: string | null;
   /** Whether the codes are imported once they are made. */
   imports: boolean;
@@ -57,7 +57,7 @@ export interface Import {
   counts: ImportCounts | null;
   /** The first lines that were refused. */
   refusals: { line: number; text: string }[] | null;
-  /** What staff may not have intended, as sentences. */
+  /** Sentences about what staff may not have intended. */
   doubts: string[] | null;
   failure: string | null;
   /** Whether the file and the refused lines are deleted. */

@@ -44,7 +44,7 @@ export async function proveByCode(
 
 /**
  * SQL for an update that marks joins as proven. After that, a join is open only in browsers that paid for it or whose user has
- * proven to be the joiner (session/holding.ts).
+ * proven to be the joiner (packages/core/holding.ts).
  */
 function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;

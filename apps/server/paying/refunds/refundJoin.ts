@@ -151,7 +151,7 @@ export function mustBeSeen<Refunds>(
 
 /** The result of a refund of a join, or of its trial. */
 export interface JoinRefund extends RefundPlan {
-  /** The payments of the join that bought nothing and are still with us. */
+  /** The payments of the join that bought nothing and that we have not refunded. */
   kept: string[];
   /** The outcome at Stripe; null in a trial. */
   given: Given | null;

@@ -97,8 +97,8 @@ interface Typed {
 
 /**
  * Removes the data that erased joins have added to their persons. A person without other joins keeps only the contact's data. A
- * person about whom nothing else is known is removed. If a person's details came from an erased join, another join's replace
- * them.
+ * person about whom nothing else is known is removed. If a person's details came from an erased join, those of another join
+ * replace them.
  */
 async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Promise<void> {
   const chain = chainOf(sql`unnest(${typed.map(({ personId }) => personId)}::bigint[])`);

@@ -213,7 +213,7 @@ async function eraseAtHubspot(
   person: Person,
   hubspot: HubspotClient,
 ): Promise<{ erased: AtHubspot; others: string[] }> {
-  // A contact that another account does not have would seem to be erased.
+  // With the token of another HubSpot account, all contacts would seem to be erased already.
   await requireSameAccount({ database, hubspot });
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
