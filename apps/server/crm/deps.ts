@@ -3,7 +3,10 @@ import type { Contacts } from './contacts.ts';
 import type { Budget } from './hubspot/budget.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 
-/** What `crm` depends on. Its question: what does HubSpot know, and what do we send to it? The only room that calls HubSpot. */
+/**
+ * What `crm` depends on. Its question: what does HubSpot know, and what do we send to it? The only part of the server that calls
+ * HubSpot.
+ */
 export interface Deps extends LetterDeps {
   contacts: Contacts;
   /** The client for background work, for which no joiner waits. */

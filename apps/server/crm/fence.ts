@@ -6,8 +6,8 @@ import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
- * HubSpot takes it in shared mode, and so does correcting, merging or separating persons. Erasing a person takes it in exclusive
- * mode.
+ * HubSpot takes it in shared mode, and so do corrections, merges and separations of persons. Erasing a person takes it in
+ * exclusive mode.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls that are running. Less than `statement_timeout` (patience.ts). */

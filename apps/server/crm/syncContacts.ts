@@ -5,11 +5,11 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 import { type ContactPage, LARGEST_PAGE } from './hubspot/client.ts';
 import { patiently } from './hubspot/patiently.ts';
 
-/** The name of a row of `schedule`, like the next two. Its `reached_at` is the time up to which all changes were read. */
+/** The name of a row of `schedule`. Its `reached_at` is the time up to which all changes were read. */
 const TASK = 'contacts sync';
-/** This row has the start of an interrupted run, and the cursor of the page at which it resumes. */
+/** The name of a row of `schedule` with the start of an interrupted run, and the cursor of the page at which it resumes. */
 const PAGE = 'contacts page';
-/** The cursor of this row is the last contact of the mirror that was read in turn. */
+/** The name of a row of `schedule`. Its cursor is the last of the mirror's contacts that was read in turn. */
 const LOOKS = 'contacts look';
 /** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;

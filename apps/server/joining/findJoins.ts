@@ -182,7 +182,7 @@ export function searchPeople(
   return peopleFound(deps, waysTo(text), page);
 }
 
-/** A queue of unsettled things. {@link peopleWaiting} returns the people that they concern. */
+/** A kind of unfinished work. {@link peopleWaiting} returns the people that it concerns. */
 export type Waiting = 'letters' | 'hubspot' | 'refunds' | 'refundsAsked';
 
 const waysToWaiting: Record<Waiting, Ways> = {
@@ -209,8 +209,8 @@ const waysToWaiting: Record<Waiting, Ways> = {
 };
 
 /**
- * Returns the people in a queue like {@link searchPeople}: those with refused letters, with data that HubSpot refuses, with due
- * refunds or with open refund requests.
+ * Returns, in the form of {@link searchPeople}, the people with unfinished work of one kind: those with refused letters, with
+ * data that HubSpot refuses, with due refunds or with open refund requests.
  */
 export function peopleWaiting(
   deps: Pick<Deps, 'database'>,

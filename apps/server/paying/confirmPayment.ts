@@ -378,8 +378,8 @@ async function writeWanted(
       ${session.details === null || bought.type !== 'membership' ? sql`` : sql`known as (${provenBy(session)}),`}
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid} where uuid = ${named.uuid}`.execute(trx);
-  // If the person has paid before, this join had another form. What that form showed from the mirror counts as HubSpot's
-  // (`isShown` of makeDue).
+  // If the person has paid for an earlier join, this join's form has shown them the mirror's data. These then count as HubSpot's
+  // values (`isShown` of makeDue).
   const isShown = sql<boolean>`exists (select from join_session before
     where before.person_id = excluded.person_id and ${session.person_id} = excluded.person_id and before.paid_at is not null and before.uuid <> ${named.uuid})`;
   await tellHubspot(trx, named.uuid, { isShown });

@@ -108,7 +108,8 @@ export function correctionSentences(
  * - The details of joins that are not paid are corrected as well.
  * - If the email changes, a contact that was found by the old email loses the purchases. Links in letters stop working, because
  *   somebody else may read them at the old address. `endsLinks` false keeps the links; true ends them in any case.
- * - The metadata of the intents at Stripe, from which a lost join is made again, are corrected. Stripe's receipts stay as they were sent.
+ * - The metadata of the intents at Stripe, from which a lost join is made again, are corrected. Receipts that Stripe has sent
+ *   stay as they are.
  *
  * Stripe is updated first: if it does not answer, nothing is corrected, and the call is safe to repeat. If the correction fails
  * afterwards, the present values are written to Stripe again. Corrections of one person run one at a time, and none runs while

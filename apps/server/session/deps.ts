@@ -5,7 +5,7 @@ import type { Passes } from './passes.ts';
 
 /**
  * What `session` depends on. Its question: what is the state of a join, which browsers hold it, and who may continue it? All
- * other rooms read joins through this one.
+ * other parts of the server read joins through this one.
  */
 export interface Deps extends PlatformDeps {
   society: Society;

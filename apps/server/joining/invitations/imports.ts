@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 import { deleteParts, PartWriter } from './importParts.ts';
 
 /*
- * Files that staff upload. A file of invitations is first checked, which writes nothing, and imported once staff confirm. For a file of
- * contacts, codes are made. workOnImports.ts does the work.
+ * Files that staff upload. A file of invitations is first checked, which writes nothing, and imported once staff confirm. For a
+ * file of contacts, codes are made. workOnImports.ts does the work.
  */
 
 export type ImportKind = 'upload' | 'mint';

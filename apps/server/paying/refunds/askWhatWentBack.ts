@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { followPayment } from './followPayment.ts';
 
 /**
- * Copies the refunds and disputes of the payments for goods that wait to be sent from Stripe, because the latest ones may not be
+ * Reads from Stripe the refunds and disputes of the payments for goods that wait to be sent, because the latest ones may not be
  * recorded here yet. Returns null or, if Stripe does not answer, the ids of these payments.
  */
 export async function askWhatWentBack(deps: Deps, uuid: string): Promise<string[] | null> {
