@@ -113,7 +113,7 @@ export async function beginPayPage(
       await unlessMoved(replaceOther(deps, uuid, order, open.intentId));
       continue;
     }
-    // The running change was of an intent that has ended.
+    // The running change was of an intent that has ended, so the mark of the change is removed.
     if (change) await endChange(deps, uuid, change.mark);
     await keepSnapshot(deps, uuid, order);
     const intent = open

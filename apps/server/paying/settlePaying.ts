@@ -66,8 +66,8 @@ export async function settlePaying(
     // If another caller has asked Stripe, this caller has only the status, and `intent` is null. The declined card is then
     // counted when the webhook arrives.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // The status `refunded` means that the payment bought nothing and its money goes back. Its confirmation has already reopened
-    // the order.
+    // The status `refunded` means that the payment bought nothing and is refunded. Its confirmation has already reopened the
+    // order.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {

@@ -24,7 +24,9 @@ import { sendDueLinks } from '../joining/pass/sendLinks.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from './correctPerson.ts';
 import { personNamed } from './personNamed.ts';
 
-/** Corrections of persons who share an email or a contact with others, have several joins, or are changed at the same time. */
+/**
+ * Tests corrections of persons who share an email or a contact with others, have several joins, or are changed at the same time.
+ */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;

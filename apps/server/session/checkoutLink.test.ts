@@ -233,7 +233,7 @@ test('codes are counted by person, so that a link that begins many joins fills n
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-/** What anybody who knows the uuid of a join may do with it: everything until it is paid or proven, and then nothing. */
+/** Tests what anybody who knows the uuid of a join may do with it: everything until it is paid or proven, and then nothing. */
 
 const proofs = ['unproven', 'proven by code', 'proven by name'] as const;
 type Proof = (typeof proofs)[number];

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 export interface Recipient {
   /** The name and the contact's id: "Sam Okafor (contact 103)". */
   who: string;
-  /** Why no link may be signed for them; null if one may be. */
+  /** Why no link may be signed for them; null if a link may be signed. */
   refusal: string | null;
   /** Whether HubSpot was asked about the contact. If not, `refusal` is based on the mirror alone. */
   isLookedUp: boolean;

@@ -16,7 +16,7 @@ import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 
-/** Erasure, export and retention of persons who had other emails before, shared one, or were merged and separated again. */
+/** Tests erasure, export and retention of persons who had other emails before, shared one, or were merged and separated again. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 const { database } = deps;
