@@ -1,7 +1,7 @@
 import type { Deps as PeopleDeps } from '../people/deps.ts';
 
 /**
- * The dependencies of this room, which answers the question: which member of staff is using the desk, and what may they do? The
- * desk's server and its calls.
+ * What `desk` depends on. Its question: which member of staff is using the desk, and what may they do? The desk's server and its
+ * calls.
  */
 export interface Deps extends PeopleDeps {}

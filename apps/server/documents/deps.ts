@@ -3,10 +3,7 @@ import type { Storage } from '../providers/storage/storage.ts';
 import type { Inspector } from './inspector.ts';
 import type { Scanner } from './scanner.ts';
 
-/**
- * The dependencies of this room, which answers the question: which documents has a member sent, and how do staff decide about
- * them?
- */
+/** What `documents` depends on. Its question: which documents has a member sent, and how do staff decide about them? */
 export interface Deps extends PayingDeps {
   storage: Storage;
   /** Inspects uploaded documents in a child process. */

@@ -2,7 +2,7 @@ import type { Deps as SessionDeps } from '../session/deps.ts';
 import type { LetterTexts } from './readTexts.ts';
 import type { StopLinks } from './stopLinks.ts';
 
-/** The dependencies of this room, which answers the question: what do letters to members, and notices to staff, contain? */
+/** What `letters` depends on. Its question: what do letters to members, and notices to staff, contain? */
 export interface Deps extends SessionDeps {
   letterTexts: LetterTexts;
   stopLinks: StopLinks;

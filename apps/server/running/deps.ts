@@ -1,8 +1,7 @@
 import type { Deps as DocumentDeps } from '../documents/deps.ts';
 
 /**
- * The dependencies of this room, which answers the question: does this installation work? Doctor, setup, backup, metrics, and
- * reports of browsers.
+ * What `running` depends on. Its question: does this installation work? Doctor, setup, backup, metrics, and reports of browsers.
  */
 export interface Deps extends DocumentDeps {
   /** Whether a token proves that the caller is the operator command `doctor` of this installation. */
