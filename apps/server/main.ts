@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   const hasPage = existsSync(webBuild);
   const readName = () => readSociety(config.societyFile).society.name;
   const { done: wired, room } = await whenReached(config, log, readName, async () => {
-    await migrate(config.databaseUrl, { tell: (sentence) => log.warn(sentence) });
+    await migrate(config.databaseUrl, { warn: (sentence) => log.warn(sentence) });
     const wired = await wire(config, log);
     try {
       if (config.providers.emulated) await importDemo(wired);

@@ -13,7 +13,7 @@ import { examineBackup, restore, restoreDump } from '../server/running/backup/re
 import type { StoppableDatabase } from '../server/running/backup/stoppedDatabase.ts';
 import { loneCommand } from './command.ts';
 import { agree, print, printAll, warn } from './print.ts';
-import { tellReconciliation } from './settlement.ts';
+import { printReconciliation } from './settlement.ts';
 import { wireForStaff } from './wireForStaff.ts';
 
 /**
@@ -164,7 +164,7 @@ function told(manifest: Manifest): string[] {
  */
 export async function afterwards(config: Config): Promise<boolean> {
   try {
-    const names = await migrate(config.databaseUrl, { tell: warn });
+    const names = await migrate(config.databaseUrl, { warn });
     printAll(names.map((name) => `Migration ${name} was run.`));
   } catch (error) {
     warn((error as Error).message);
@@ -176,7 +176,7 @@ export async function afterwards(config: Config): Promise<boolean> {
   const wired = await wireForStaff(config);
   try {
     const result = await reconcileRestored(wired.deps);
-    tellReconciliation(result);
+    printReconciliation(result);
     print(
       result.differences.length === 0
         ? 'Stripe knows of nothing that was paid since.'

@@ -9,7 +9,7 @@ import { sharedServer, startTestServer } from '../../tests/harness/testServer.ts
 import { until } from '../../tests/harness/until.ts';
 import { upgradeByLink } from '../../tests/harness/upgrades.ts';
 import { postPdf } from '../../tests/harness/uploads.ts';
-import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../server/crm/queuePersonsForHubspot.ts';
 
 let server = await sharedServer();
 
@@ -58,7 +58,7 @@ test("a join that is made while staff edit the contact keeps the staff's fields,
   // Staff edit the contact before the join continues. The join must not overwrite the edit.
   await edit('101', { high_school_gpa: '3.7' });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  await tellHubspot(server.deps.database, uuid);
+  await queueForHubspot(server.deps.database, uuid);
   await deliver(server);
   const now = await atHubspot(server, '101', 'high_school_gpa', 'join_stage');
   assert.deepEqual([now.high_school_gpa, now.join_stage], ['3.7', 'ordering']);
@@ -178,7 +178,7 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
 test('what HubSpot refused last is shown first', async (t) => {
   for (const reason of ['refused first', 'refused last']) {
     const uuid = await startJoin(server.client(), 'LINCOLN2026');
-    await tellHubspot(server.deps.database, uuid);
+    await queueForHubspot(server.deps.database, uuid);
     await setDelivery(server, uuid, sql`refusal = ${reason}, due_since = clock_timestamp()`);
   }
   assert.match((await runCommand(t, server, 'contacts failed', [])).out, /refused last\n.*refused first\n/);

@@ -28,7 +28,7 @@ import { Refusal } from '../server/platform/http/refusal.ts';
 import { documentKeys } from '../server/providers/storage/envelope.ts';
 import { command, requireThere } from './command.ts';
 import { agree, day, print, printAll, warnAll } from './print.ts';
-import { tellPlan } from './refunds.ts';
+import { printPlan } from './refunds.ts';
 import { commandOf } from './sentences/remedies.ts';
 
 export const documentCommands = [
@@ -54,7 +54,7 @@ export const documentCommands = [
       const { join, applicant, documents } = isContact
         ? { join: null, applicant: null, documents: await resumesOf(deps, named) }
         : await documentsOfJoin(deps, named);
-      if (applicant) tell(applicant);
+      if (applicant) printApplicant(applicant);
       for (const row of documents) {
         print(row.id, day(row.created_at), row.kind === 'resume' ? row.kind : verdictOn(row));
         print(`  ${row.name} (${row.media_type}, ${sizeInKilobytes(Number(row.size_bytes))})`);
@@ -212,18 +212,18 @@ async function rejectForGood(
   let seen: FinalRejection | undefined;
   if (!options.yes) {
     seen = await rejectFinally(deps, uuid, reason, { isTrial: true });
-    tellRejection(seen, true);
-    tellPlan({ ...seen.plan, given: null, preview: seen.preview }, true);
+    printRejection(seen, true);
+    printPlan({ ...seen.plan, given: null, preview: seen.preview }, true);
     await agree('Reject it for good?', 'decided', options);
   }
   const { given, ...rejection } = await rejectAndGiveBack(deps, uuid, reason, { seen });
   const { plan, preview } = rejection;
-  tellRejection(rejection, false);
+  printRejection(rejection, false);
   const notes = [...plan.notes, ...given.notes, ...given.refused];
-  return tellPlan({ ...plan, notes, given, preview }, false);
+  return printPlan({ ...plan, notes, given, preview }, false);
 }
 
-function tellRejection(rejection: FinalRejection, isTrial: boolean): void {
+function printRejection(rejection: FinalRejection, isTrial: boolean): void {
   printAll(rejectionLines(rejection, isTrial));
   const { others } = rejection;
   if (others.length > 0)
@@ -232,7 +232,7 @@ function tellRejection(rejection: FinalRejection, isTrial: boolean): void {
     );
 }
 
-function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
+function printApplicant({ name, email, school, graduationYear, gpa }: Applicant): void {
   const told = [
     `${name ?? 'unknown'} <${email ?? 'unknown'}>`,
     school,

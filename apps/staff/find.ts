@@ -17,9 +17,9 @@ export const findCommands = [
       'Show somebody: their joins, the newest first, with what was bought, paid and given back; or that they have none, and their codes. Any part of a name or an email is enough, with or without accents. CARD AMOUNT is the last four digits and the dollars, as 4242 65.',
     async run(deps, [text]) {
       const { joins, others } = await findPeople(deps, text, MOST);
-      for (const join of joins) tellJoin(join);
+      for (const join of joins) printJoin(join);
       if (joins.length === MOST) print(`… the newest ${MOST}.`);
-      for (const person of others) tellPerson(person);
+      for (const person of others) printPerson(person);
       if (others.length === MOST) print(`… the first ${MOST} without a join.`);
       if (joins.length + others.length > 0) return true;
       print('Nobody was found.');
@@ -40,12 +40,12 @@ export const findCommands = [
   }),
 ];
 
-function tellPerson({ contactId, name, email, codes }: FoundPerson): void {
+function printPerson({ contactId, name, email, codes }: FoundPerson): void {
   const invited = codes.map(({ code, isUsed }) => `${code} (${isUsed ? 'used' : 'unused'})`).join(', ');
   print(`contact ${contactId}`, name ?? 'unknown', email ?? 'no email', 'no join', invited);
 }
 
-function tellJoin({ uuid, state, programme, createdAt, name, openLines, payments }: FoundJoin): void {
+function printJoin({ uuid, state, programme, createdAt, name, openLines, payments }: FoundJoin): void {
   print(uuid, minute(createdAt), name ?? 'unknown', programme, state);
   if (!payments.some(({ status }) => status === 'succeeded'))
     for (const line of openLines) print(`  ${line.name}`, displayPrice(line.priceCents), 'not paid');

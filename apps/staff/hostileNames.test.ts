@@ -11,7 +11,7 @@ import { sampleLetter, sampleNow, sampleWriting } from '../../tests/harness/samp
 import { details, paidJoin } from '../../tests/harness/steps.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 import { postPdf } from '../../tests/harness/uploads.ts';
-import { tellHubspot } from '../server/crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../server/crm/queuePersonsForHubspot.ts';
 import { compose } from '../server/letters/compose.ts';
 import { pressReleaseOf, readMember } from '../server/membership/member.ts';
 import { releaseText } from '../server/membership/pressRelease.ts';
@@ -42,7 +42,7 @@ await sql`update join_session set details = ${JSON.stringify(spoiled)}::jsonb wh
 await sql`update person set details = ${JSON.stringify(spoiled)}::jsonb where contact_id = '103'`.execute(
   server.deps.database,
 );
-await tellHubspot(server.deps.database, uuid);
+await queueForHubspot(server.deps.database, uuid);
 await sql`update document set name = ${hostile('transcript.pdf')}`.execute(server.deps.database);
 await writeNotice(server, `Join ${uuid} of ${hostile('Ann')} is one.`);
 

@@ -134,7 +134,7 @@ export const invitationCommands = [
         if (programme !== undefined && invitation.programme !== programme) continue;
         counts[invitation.state]++;
         if (state !== undefined && invitation.state !== state) continue;
-        if (++fitting <= Number(limit)) tell(deps, invitation);
+        if (++fitting <= Number(limit)) printInvitation(deps, invitation);
       }
       if (fitting > Number(limit)) print(`… the first ${limit} of ${fitting}: --limit shows more.`);
       print(`${invitationStates.map((each) => `${counts[each]} ${each}`).join(', ')}.`);
@@ -196,7 +196,7 @@ export const invitationCommands = [
   }),
 ];
 
-function tell(deps: Deps, invitation: ListedInvitation): void {
+function printInvitation(deps: Deps, invitation: ListedInvitation): void {
   const { code, state, contactId, school, programme, expiresAt, withdrawnAt, withdrawnBy } = invitation;
   print(
     code,

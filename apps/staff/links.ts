@@ -80,7 +80,7 @@ async function signOne(
   qr: string | undefined,
 ): Promise<boolean> {
   const [recipient] = await lookUp([contactId]);
-  if (!tell(recipient!, does)) return false;
+  if (!printRecipient(recipient!, does)) return false;
   const link = mint(contactId);
   const fault = qr === undefined ? null : await writeNew(qr, pictureOf(link, qr));
   if (fault !== null) throw new Failed(`No link is printed: ${fault}`);
@@ -92,7 +92,7 @@ async function signOne(
  * Prints to standard error the recipient of a link and the link's effect, or the reason why no link is signed. Returns whether a
  * link is signed.
  */
-function tell({ who, refusal, isLookedUp }: Recipient, does: string, before = ''): boolean {
+function printRecipient({ who, refusal, isLookedUp }: Recipient, does: string, before = ''): boolean {
   const what = refusal === null ? does : `no link is signed, since the contact ${refusal}`;
   warn(`${before}${who}: ${what}.`);
   if (refusal === null && !isLookedUp) warn(`${before}${who} could not be looked up in HubSpot.`);
@@ -152,7 +152,7 @@ async function signRows(
   let refused = 0;
   for (const { line, contactId, wrong } of checked) {
     if (wrong !== null) warn(`line ${line}: ${wrong}`);
-    const isSigned = wrong === null && tell(recipients.shift()!, does, `line ${line}: `);
+    const isSigned = wrong === null && printRecipient(recipients.shift()!, does, `line ${line}: `);
     if (isSigned) printCsvLine([contactId, mint(contactId)]);
     else refused++;
   }

@@ -27,7 +27,7 @@ export const migrateCommands = [
       }
       if (asks) await agree('Run them? A backup brings back what was before.', 'changed', { yes });
       const seen = asks ? { seen: waiting.map(({ name }) => name) } : {};
-      const names = await migrate(databaseUrl, { tell: warn, ...seen });
+      const names = await migrate(databaseUrl, { warn, ...seen });
       printAll(names);
       print(names.length > 0 ? `${names.length} migrations were run.` : NOTHING);
     },

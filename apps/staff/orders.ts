@@ -20,7 +20,7 @@ export const orderCommands = [
       const parcels = await listParcels(deps, { all });
       const open = parcels.filter(({ goods }) => goods.some(isOpen));
       if (csv) printPackingList(open);
-      else for (const parcel of parcels) tellParcel(parcel, deps.now());
+      else for (const parcel of parcels) printParcel(parcel, deps.now());
       const beside = csv ? warn : print;
       const waiting = open.reduce((sum, { goods }) => sum + goods.filter(isOpen).length, 0);
       const held = parcels.filter(({ goods }) => goods.some(({ state }) => state.is === 'held'));
@@ -42,7 +42,7 @@ export const orderCommands = [
       await requireThere(deps, 'join', uuid);
       const parcel = await parcelOf(deps.database, deps.society, uuid);
       if (!parcel) throw new Failed(`Join ${uuid} has paid for nothing that is sent.`);
-      tellParcel(parcel, deps.now());
+      printParcel(parcel, deps.now());
       const { address } = parcel;
       print('to', address === null ? NO_ADDRESS : addressLine(address));
       for (const back of await takenBackOf(deps.database, uuid))
@@ -65,7 +65,7 @@ export const orderCommands = [
           `Nothing was recorded: Stripe did not say whether the payment was refunded or disputed. Try again in a minute. If that does not help, look at ${silent.join(' and ')} in Stripe's dashboard. If nothing went back there, repeat the command with --unasked.`,
         );
       const request = { items: numbersIn(item), note: cleanText(note) || null };
-      return tellShipped('sent', await shipOrder(deps, uuid, request));
+      return printShipped('sent', await shipOrder(deps, uuid, request));
     },
   }),
   command({
@@ -75,7 +75,7 @@ export const orderCommands = [
     summary:
       'Take back that something of a join was sent: it is to be sent again. What was said before is kept.',
     run: async (deps, [uuid], { item }) =>
-      tellShipped('taken back', await unshipOrder(deps, uuid, { items: numbersIn(item) })),
+      printShipped('taken back', await unshipOrder(deps, uuid, { items: numbersIn(item) })),
   }),
 ];
 
@@ -83,14 +83,14 @@ export const orderCommands = [
 const numbersIn = (products: string | undefined) => products?.split(',').map(Number) ?? null;
 
 /** Prints the goods that are `done` (a participle), and the state of the other goods. Returns whether any goods are `done`. */
-function tellShipped(done: string, { goods, others }: Shipped): boolean {
+function printShipped(done: string, { goods, others }: Shipped): boolean {
   for (const { name } of goods) print(`${name} is ${done}.`);
   for (const { name, state } of others) print(`${name}: ${goodsWords(state, day)}.`);
   if (goods.length === 0) warn(`Nothing is ${done}.`);
   return goods.length > 0;
 }
 
-function tellParcel(parcel: Parcel, now: Date): void {
+function printParcel(parcel: Parcel, now: Date): void {
   const { uuid, name, address, paidAt, goods } = parcel;
   const waits = goods.some(isWaiting) ? `waits for ${waitingFor(parcel, now)}` : 'done';
   print(uuid, name ?? 'unknown', `paid ${day(paidAt)}`, waits, address === null && NO_ADDRESS.toUpperCase());

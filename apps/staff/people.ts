@@ -17,8 +17,8 @@ import {
   BOTH_HOLD,
   called,
   KEPT_APART,
+  resultSentence,
   seenSentence,
-  toldSentence,
 } from '../server/people/mergeSentences.ts';
 import { nobody, personAtHubspot, personNamed } from '../server/people/personNamed.ts';
 import type { Database } from '../server/platform/database/client.ts';
@@ -62,7 +62,7 @@ export const personCommands = [
       if (Object.keys(change).length === 0 && !resend) throw new Misuse('Nothing to correct was named.');
       const personId = await idOf(deps.database, named);
       const seen = await previewCorrection(deps, personId, change);
-      tellCorrection(seen, resend);
+      printCorrection(seen, resend);
       if (seen.fields.length === 0 && !(resend && seen.confirmations > 0)) {
         print('All of that is so already.');
         return;
@@ -88,7 +88,7 @@ export const personCommands = [
       const { from, into, twice, isKeptApart } = seen;
       print(`Remains:    ${seenSentence(into)}`);
       print(`Is joined:  ${seenSentence(from)}`);
-      print(toldSentence({ into }));
+      print(resultSentence({ into }));
       if (isKeptApart) print(KEPT_APART);
       if (twice) print(`${BOTH_HOLD}: ${commandOf(giveBack(twice.uuid, twice.types))}`);
       await agree('Join them?', 'joined', options);
@@ -131,7 +131,7 @@ async function idOf(database: Database, named: string): Promise<number> {
   return id;
 }
 
-function tellCorrection(correction: Correction, resends: boolean): void {
+function printCorrection(correction: Correction, resends: boolean): void {
   for (const { field, from, to } of correction.fields)
     print(optionOf[field], `${from || '(empty)'} → ${to || '(empty)'}`);
   printAll(correctionSentences(correction, { resends }));

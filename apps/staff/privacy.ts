@@ -72,9 +72,9 @@ export const privacyCommands = [
       const seen = await planErasure(deps, email);
       const { person, refusals } = seen;
       if (person.joins.length + person.contacts.length + person.requests === 0 && !hubspot)
-        return tellNothing(seen);
+        return printNothing(seen);
       if (refusals.length > 0) throw new Failed(refusals.join('\n'));
-      tellErasure(seen, hubspot);
+      printErasure(seen, hubspot);
       if (isTrial) return true;
       const file = to === undefined ? null : await openReceipt(to);
       if (typeof file === 'string') throw new Failed(`Nothing was erased: ${file}`);
@@ -130,7 +130,7 @@ async function eraseAgain(deps: StaffDeps, path: string): Promise<boolean> {
 }
 
 /** Prints that this database has nothing to erase. Returns whether the person was erased before. */
-function tellNothing({ person: { erasedAt, atHubspot } }: ErasurePlan): boolean {
+function printNothing({ person: { erasedAt, atHubspot } }: ErasurePlan): boolean {
   print(
     erasedAt
       ? `Erased already, at ${erasedAt.toISOString()}. Nothing is left of them here.`
@@ -145,7 +145,7 @@ function tellNothing({ person: { erasedAt, atHubspot } }: ErasurePlan): boolean 
 
 const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.length;
 
-function tellErasure({ person, unsent, isAsked }: ErasurePlan, withHubspot: boolean): void {
+function printErasure({ person, unsent, isAsked }: ErasurePlan, withHubspot: boolean): void {
   const { joins, contacts, others, ofOthers, erasedAt, atHubspot } = person;
   const isNothing = joins.length + contacts.length + ofOthers === 0;
   if (erasedAt)

@@ -9,11 +9,11 @@ import { type RefundablePart, refundablePart, refundPayment } from '../server/bo
 import type { Deps } from '../server/deps.ts';
 import { isIntentId } from '../server/paying/namedOrder.ts';
 import {
+  assignRefundLines,
   choicesOf,
   elsewhereSentence,
   FOR_NOTHING,
   readAssignable,
-  sayWhatFor,
 } from '../server/paying/refunds/assignRefund.ts';
 import { listRequests, type RefundRequest, readRequest } from '../server/paying/refunds/readRequests.ts';
 import { type JoinRefund, orStaysDue } from '../server/paying/refunds/refundJoin.ts';
@@ -41,13 +41,13 @@ export const refundCommands = [
     async run(deps, [refund], { membership, upgrade, items, none, yes }) {
       const isSomething = membership || upgrade || items !== undefined;
       if (none && isSomething) throw new Misuse();
-      await tellErased(deps, refund);
+      await printErased(deps, refund);
       if (!none && !isSomething) {
-        tellAssignable(await readAssignable(deps, refund));
+        printAssignable(await readAssignable(deps, refund));
         return;
       }
       const assignment = none ? 'none' : { membership, upgrade, items: items?.split(',').map(Number) ?? [] };
-      const trial = yes ? null : await sayWhatFor(deps, refund, assignment, { isTrial: true });
+      const trial = yes ? null : await assignRefundLines(deps, refund, assignment, { isTrial: true });
       if (trial !== null) {
         const { order } = await readAssignable(deps, refund);
         print(`${displayPrice(trial.amountCents)} of ${trial.intentId} went back outside Induct.`);
@@ -56,7 +56,7 @@ export const refundCommands = [
         await agree('Say that it was for this?', 'changed', { yes });
       }
       const seen = trial === null ? {} : { seen: trial };
-      const { amountCents, intentId, lines } = await sayWhatFor(deps, refund, assignment, seen);
+      const { amountCents, intentId, lines } = await assignRefundLines(deps, refund, assignment, seen);
       for (const { name, cents } of lines) print(displayPrice(cents), name, `(${intentId})`);
       if (lines.length === 0)
         print(`${displayPrice(amountCents)} of ${intentId} was for nothing that was bought.`);
@@ -73,7 +73,7 @@ export const refundCommands = [
     async run(deps, [subject], { ineligible, upgrade, items, 'no-membership': keepsMembership, ...asking }) {
       const isPayment = isIntentId(subject);
       if (isPayment && (ineligible || upgrade || items !== undefined || keepsMembership)) throw new Misuse();
-      await tellErased(deps, subject);
+      await printErased(deps, subject);
       const wish: RefundWish = {
         membership: !keepsMembership,
         ineligible,
@@ -149,21 +149,21 @@ async function refundOnePayment(deps: Deps, intentId: string, asking: Asking): P
 }
 
 async function refundJoin(deps: Deps, uuid: string, wish: RefundWish, asking: Asking): Promise<boolean> {
-  if (asking.yes) return tellPlan(await refundPaid(deps, uuid, wish), false);
+  if (asking.yes) return printPlan(await refundPaid(deps, uuid, wish), false);
   const seen = await refundPaid(deps, uuid, wish, { isTrial: true });
-  tellPlan(seen, true);
+  printPlan(seen, true);
   if (seen.refunds.length === 0) return true;
   await agree('Give it back?', 'refunded', asking);
-  return tellPlan(await refundPaid(deps, uuid, wish, { seen }), false);
+  return printPlan(await refundPaid(deps, uuid, wish, { seen }), false);
 }
 
 /** For each erased join that the command is about, prints that HubSpot cannot be updated for it any more. */
-async function tellErased({ database }: Deps, subject: string): Promise<void> {
+async function printErased({ database }: Deps, subject: string): Promise<void> {
   printAll((await erasedJoins(database, subject)).map((uuid) => notToldOfErased(joinName(uuid))));
 }
 
 /** Prints what a refund made outside Induct may have been for, each with the command that records it. */
-function tellAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>): void {
+function printAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>): void {
   print(`${elsewhereSentence(assignable)} It may have been for:`);
   for (const { names, lines } of choicesOf(assignable))
     printAll([`  ${names}`, `    ${assignCommand(assignable.uuid, lines)}`]);
@@ -174,7 +174,7 @@ function tellAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>):
  * Prints each planned refund, and then the sum of the refunds that Stripe has made. Returns false if Stripe has refused a refund
  * permanently.
  */
-export function tellPlan(
+export function printPlan(
   plan: Pick<RefundPlan, 'refunds' | 'notes'> & Pick<JoinRefund, 'given' | 'preview'> & { kept?: string[] },
   isTrial: boolean,
 ): boolean {

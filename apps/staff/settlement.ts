@@ -30,7 +30,7 @@ export const settlementCommands = [
         return !nights[0] || nights[0].differences.length === 0;
       }
       const result = await reconcileNow(deps, days === undefined ? null : Number(days));
-      tellReconciliation(result);
+      printReconciliation(result);
       return result.differences.length === 0;
     },
   }),
@@ -42,7 +42,7 @@ export const settlementCommands = [
       'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing, after a restore and before servers start: all such joins, and what went back meanwhile.',
     async run(deps, [subject], { missing }) {
       if (missing === (subject !== undefined)) throw new Misuse();
-      if (subject === undefined) return tellMissing(await settleMissing(deps));
+      if (subject === undefined) return printMissing(await settleMissing(deps));
       const notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);
       if (notes === null) throw new Failed(noJoin(subject));
       printAll(notes.length > 0 ? notes : [`${subject} is settled.`]);
@@ -52,7 +52,7 @@ export const settlementCommands = [
 ];
 
 /** Prints each difference with its repair, and the totals. */
-export function tellReconciliation({ counts, differences }: Reconciliation): void {
+export function printReconciliation({ counts, differences }: Reconciliation): void {
   for (const difference of differences) {
     const { subject, remedy } = difference;
     printAll([subject, `  ${differenceSentence(difference)}`, `  ${commandOf(remedy)}`]);
@@ -63,7 +63,7 @@ export function tellReconciliation({ counts, differences }: Reconciliation): voi
   );
 }
 
-function tellMissing({
+function printMissing({
   settled,
   closed,
   followed,

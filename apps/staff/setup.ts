@@ -23,7 +23,7 @@ export async function setUp(
 ): Promise<boolean> {
   const { secretKey } = config.providers.stripe;
   if (standIns.stripe) print('Stripe is a stand-in on this machine, and needs no setup.');
-  else if (!secretKey.startsWith('rk_')) tellKeyPage(/^sk_live_/.test(secretKey));
+  else if (!secretKey.startsWith('rk_')) printKeyPage(/^sk_live_/.test(secretKey));
   if (standIns.hubspot) print('HubSpot is a stand-in on this machine, and needs no setup.');
   const plans = await planSetup(config, standIns);
   const steps = plans.flatMap(({ steps }) => steps);
@@ -54,7 +54,7 @@ export async function setUp(
 }
 
 /** Prints the URL at which staff create a restricted key: the server needs fewer permissions than the secret key has. */
-function tellKeyPage(live: boolean): void {
+function printKeyPage(live: boolean): void {
   print(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
   for (const { name, access, why, word } of permissions)
     print(`  ${access.padEnd(5)}  ${name}, for ${why}${word === null ? ' (tick it by hand)' : ''}`);

@@ -43,7 +43,7 @@ async function typeCard(page: Page, number: string): Promise<void> {
 }
 
 const pay = (page: Page) => page.getByRole('button', { name: 'Pay', exact: true }).click();
-const said = (page: Page, text: string | RegExp) => page.locator('output').getByText(text).waitFor();
+const expectShown = (page: Page, text: string | RegExp) => page.locator('output').getByText(text).waitFor();
 
 test('a card that is typed pays, with the name and address beside it, under a strict policy and without a complaint', async (t) => {
   const { page, intent, complaints } = await open(t);
@@ -52,7 +52,7 @@ test('a card that is typed pays, with the name and address beside it, under a st
   assert.equal(await card(page).getByLabel('Card number').inputValue(), '4242 4242 4242 4242');
   assert.equal(await card(page).getByLabel('Expiration date').inputValue(), '12 / 34');
   await pay(page);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
   const paid = await stripe.paymentIntents.retrieve(intent.id, { expand: ['payment_method'] });
   const { billing_details: billing } = paid.payment_method as Stripe.PaymentMethod;
   assert.equal(billing.name, 'Jordan Rivera');
@@ -83,7 +83,7 @@ test('after payment the page goes to the return address with what Stripe appends
 test('what is incomplete is told under its field, and the first fault has the focus', async (t) => {
   const { page } = await open(t);
   await pay(page);
-  await said(page, 'This field is incomplete.');
+  await expectShown(page, 'This field is incomplete.');
   const number = card(page).getByLabel('Card number');
   assert.equal(await number.getAttribute('aria-invalid'), 'true');
   const described = await number.getAttribute('aria-describedby');
@@ -131,10 +131,10 @@ test('what was typed stays when the amount has changed and updates are fetched',
   await typeCard(page, '4242424242424242');
   await stripe.paymentIntents.update(intent.id, { amount: 9000 });
   await page.getByRole('button', { name: 'Update' }).click();
-  await said(page, 'updated');
+  await expectShown(page, 'updated');
   assert.equal(await card(page).getByLabel('Card number').inputValue(), '4242 4242 4242 4242');
   await pay(page);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
   assert.equal((await stripe.paymentIntents.retrieve(intent.id)).amount_received, 9000);
 });
 
@@ -145,7 +145,7 @@ test('a declined card tells so, and the next one pays', async (t) => {
     .getByRole('button', { name: /is declined/ })
     .click();
   await pay(page);
-  await said(page, 'Your card was declined.');
+  await expectShown(page, 'Your card was declined.');
   const { error } = await page.evaluate(
     () => (window as unknown as { seen: { result: { error: Record<string, unknown> } } }).seen.result,
   );
@@ -155,7 +155,7 @@ test('a declined card tells so, and the next one pays', async (t) => {
   );
   await card(page).getByLabel('Card number').fill('5555555555554444');
   await pay(page);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
   assert.deepEqual(
     complaints.filter((text) => !/402/.test(text)),
     [],
@@ -170,12 +170,12 @@ test('authentication is asked for in the page: failed it charges nothing, comple
     .click();
   await pay(page);
   await question(page).getByRole('button', { name: 'Fail authentication' }).click();
-  await said(page, /^We are unable to authenticate your payment method/);
+  await expectShown(page, /^We are unable to authenticate your payment method/);
   assert.equal((await stripe.charges.list({ payment_intent: intent.id })).data.length, 0);
   await pay(page);
   await expect(question(page).getByRole('button', { name: 'Complete authentication' })).toBeFocused();
   await page.keyboard.press('Enter');
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
 });
 
 test('Escape answers the question of authentication as failed', async (t) => {
@@ -187,7 +187,7 @@ test('Escape answers the question of authentication as failed', async (t) => {
   await pay(page);
   await expect(question(page).getByRole('button', { name: 'Complete authentication' })).toBeFocused();
   await page.keyboard.press('Escape');
-  await said(page, /^We are unable to authenticate/);
+  await expectShown(page, /^We are unable to authenticate/);
 });
 
 test('a Canadian address asks for a province and a postal code', async (t) => {
@@ -208,7 +208,7 @@ test('without an address element the card form asks for country and ZIP code its
   await typeCard(page, '4242424242424242');
   await card(page).getByLabel('ZIP code').fill('78701');
   await pay(page);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
   const { payment_method } = await stripe.paymentIntents.retrieve(intent.id, { expand: ['payment_method'] });
   assert.equal((payment_method as Stripe.PaymentMethod).billing_details.address?.postal_code, '78701');
 });
@@ -259,7 +259,7 @@ test('a provider that cannot be reached is an api_connection_error, and nothing 
   await typeCard(page, '4242424242424242');
   await page.route('**/confirm', (route) => route.abort());
   await pay(page);
-  await said(page, /^We could not reach the payment provider/);
+  await expectShown(page, /^We could not reach the payment provider/);
   assert.equal(await card(page).getByLabel('Card number').inputValue(), '4242 4242 4242 4242');
 });
 
@@ -296,7 +296,7 @@ test('the page never has the card: it is typed into a frame of another origin, a
   const request = await sent;
   assert.equal(new URL(request.frame().url()).origin, emulator.url);
   assert.match(request.postData() ?? '', /4242424242424242/);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
 });
 
 test('a page that does not let the frames in is told so by the elements', async (t) => {
@@ -341,7 +341,7 @@ test('a wallet’s window tells the card’s frame what was chosen, unless the p
   await (await opened).getByRole('button', { name: 'Visa ending 4242' }).click();
   await expect(card(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
   await pay(page);
-  await said(page, 'succeeded');
+  await expectShown(page, 'succeeded');
 
   const strict = await serveTestPage(emulator.url, { opener: 'same-origin' });
   t.after(() => strict.close());

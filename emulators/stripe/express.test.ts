@@ -14,7 +14,7 @@ await offer(true);
 
 const wallet = (page: Page) => page.frameLocator('iframe[title="Secure express checkout frame"]');
 const walletButton = (page: Page) => wallet(page).getByRole('button', { name: 'Pay with Google Pay' });
-const said = (page: Page, text: string | RegExp) => page.locator('output').getByText(text).waitFor();
+const expectShown = (page: Page, text: string | RegExp) => page.locator('output').getByText(text).waitFor();
 const seen = (page: Page) =>
   page.evaluate(() => (window as unknown as { seen: { express: [string, unknown][] } }).seen.express);
 const visa = (sheet: Page) => sheet.getByRole('button', { name: 'Visa ending 4242' });
@@ -50,7 +50,7 @@ test('a wallet shows the order, pays from its frame with its own address, and le
   const sent = page.waitForRequest('**/confirm');
   await visa(sheet).click();
   assert.equal(new URL((await sent).frame().url()).origin, emulator.url);
-  await said(page, 'paid');
+  await expectShown(page, 'paid');
   await closed;
   const paid = await stripe.paymentIntents.retrieve(intent.id, {
     expand: ['payment_method', 'latest_charge'],
@@ -82,9 +82,9 @@ test('what the page refuses and what the bank declines is told in the sheet, whi
   await sheet.getByLabel('Billing address').selectOption('US');
   await sheet.getByRole('button', { name: 'Visa ending 0002' }).click();
   await expect(sheet.getByRole('alert')).toHaveText('Your card was declined.');
-  await said(page, 'Your card was declined.');
+  await expectShown(page, 'Your card was declined.');
   await visa(sheet).click();
-  await said(page, 'paid');
+  await expectShown(page, 'paid');
 });
 
 test('a sheet that is closed is cancelled, and the button opens it again', async (t) => {
@@ -92,7 +92,7 @@ test('a sheet that is closed is cancelled, and the button opens it again', async
   await (await openSheet(page)).close();
   await expect.poll(async () => (await seen(page)).at(-1)).toEqual(['cancel', null]);
   await visa(await openSheet(page)).click();
-  await said(page, 'paid');
+  await expectShown(page, 'paid');
 });
 
 test('the sheet has the amount of the time when its Elements were made, whatever is fetched later', async (t) => {
@@ -100,7 +100,7 @@ test('the sheet has the amount of the time when its Elements were made, whatever
   await walletButton(page).waitFor();
   await stripe.paymentIntents.update(intent.id, { amount: 9000 });
   await page.getByRole('button', { name: 'Update the wallet' }).click();
-  await said(page, 'the wallet is updated');
+  await expectShown(page, 'the wallet is updated');
   const old = await openSheet(page);
   await expect(old.getByText('Total: $65.00')).toBeVisible();
   await old.close();
@@ -124,7 +124,7 @@ test('a click that the page rejects opens no sheet', async (t) => {
   await walletButton(page).click();
   await expect.poll(async () => (await seen(page)).at(-1)).toEqual(['click', 'google_pay']);
   await page.getByRole('button', { name: 'Submit the wallet' }).click();
-  await said(page, /A wallet can be submitted only after the 'confirm' event/);
+  await expectShown(page, /A wallet can be submitted only after the 'confirm' event/);
   assert.deepEqual([page.context().pages().length, errors], [1, []]);
 });
 

@@ -121,7 +121,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 process.chdir(root);
 try {
   const chosen = (positionals.length > 0 ? positionals : Object.keys(scopes)) as Scope[];
-  let troubles = tellStrangers();
+  let troubles = printStrangers();
   for (const scope of chosen) troubles += await run(scope);
   process.exitCode = troubles > 0 ? 1 : 0;
 } finally {
@@ -322,7 +322,7 @@ interface Instrumenter {
  * Prints the entries of accepted.json that name an unknown scope, or a file that their scope does not mutate. Returns how many
  * there are.
  */
-function tellStrangers(): number {
+function printStrangers(): number {
   const isKnown = ({ scope, file }: Accepted) =>
     scope in scopes && (scopes[scope as Scope].files as readonly string[]).includes(file);
   const strangers = accepted.filter((entry) => !isKnown(entry));

@@ -21,7 +21,7 @@ const twin = { ...bought('Sticker', 1200), productId: 99 };
 function readings(order: PaidOrder, fee = 0): (string | null)[] {
   const matched = matchRefunds(order, fee);
   return order.refunds
-    .filter(({ saidBy }) => saidBy === null)
+    .filter(({ assignedBy }) => assignedBy === null)
     .map(
       ({ uuid }) =>
         matched
@@ -63,7 +63,10 @@ for (const [what, lines, refunds, fee, read] of [
     'what was ours is not taken again',
     [membership('join'), pin, twin],
     [
-      outside(1200, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }] }),
+      outside(1200, {
+        assignedBy: 'us',
+        lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }],
+      }),
       outside(1200),
     ],
     0,
@@ -73,7 +76,10 @@ for (const [what, lines, refunds, fee, read] of [
     'everything that was left, the fee too',
     [membership('join'), pin],
     [
-      outside(6000, { saidBy: 'us', lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }] }),
+      outside(6000, {
+        assignedBy: 'us',
+        lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }],
+      }),
       outside(1700),
     ],
     500,
@@ -90,7 +96,10 @@ for (const [what, lines, refunds, fee, read] of [
     'the rest of a line of which some went back',
     [membership('join'), pin],
     [
-      outside(1000, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1000 }] }),
+      outside(1000, {
+        assignedBy: 'us',
+        lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1000 }],
+      }),
       outside(200),
     ],
     0,
@@ -114,7 +123,10 @@ for (const [what, lines, refunds, fee, read] of [
     'a line, and then all that was left of two',
     [membership('join'), pin, cord],
     [
-      outside(6000, { saidBy: 'us', lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }] }),
+      outside(6000, {
+        assignedBy: 'us',
+        lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }],
+      }),
       outside(1200),
       outside(2900),
     ],
@@ -126,7 +138,7 @@ for (const [what, lines, refunds, fee, read] of [
     [membership('join'), pin],
     [
       outside(1200, {
-        saidBy: 'us',
+        assignedBy: 'us',
         status: 'failed',
         lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }],
       }),
@@ -260,7 +272,7 @@ test('staff say what a refund was for: within what was paid for it, in the place
   ]);
   const said: GivenBack = {
     ...first,
-    saidBy: 'staff',
+    assignedBy: 'staff',
     lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }],
   };
   const gone = paid([membership('join'), pin, cord], [said, second]);
@@ -275,14 +287,14 @@ test('staff say what a refund was for: within what was paid for it, in the place
 test('staff may say again what a refund was for, and what only its amount said of another does not stand in the way', () => {
   const lines = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }];
   const asPin = { membership: false, upgrade: false, items: [1200] };
-  const said = outside(1200, { saidBy: 'staff', lines });
+  const said = outside(1200, { assignedBy: 'staff', lines });
   assert.deepEqual(assignRefund(paid([membership('join'), pin], [said]), said, asPin), lines);
   const [read, other] = [outside(1200, { lines }), outside(1200)];
   assert.deepEqual(assignRefund(paid([membership('join'), pin], [read, other]), other, asPin), lines);
 });
 
 test('nobody is told twice: what staff have said, even that it was for nothing, is not read by its amount', () => {
-  const order = paid([membership('join'), pin], [outside(6500, { saidBy: 'staff', lines: [] })]);
+  const order = paid([membership('join'), pin], [outside(6500, { assignedBy: 'staff', lines: [] })]);
   assert.deepEqual(
     [matchRefunds(order, 0).size, standingAfter(order), order.refunds.some(isUnassigned)],
     [0, 'active', false],
@@ -304,10 +316,10 @@ test('dashboard refunds are read by the fee that they were read by before, else 
   assert.equal(feeOf(half, rest), 500, 'two refunds together');
   assert.equal(feeOf(outside(6500, { lines: [back(1, 6500)] })), 300, 'whole, so without a fee');
   assert.equal(feeOf(outside(6600, { lines: [back(1, 6600)] })), 300);
-  const said = outside(6000, { saidBy: 'staff', lines: [back(1, 6000)] });
+  const said = outside(6000, { assignedBy: 'staff', lines: [back(1, 6000)] });
   assert.equal(feeOf(said), 300, 'staff said what it was for: no fee was read from it');
   assert.equal(feeOf(half, { ...said, amountCents: 4000, lines: [back(1, 4000)] }), 300);
-  assert.equal(feeOf(lessFive, outside(1200, { saidBy: 'us', lines: [back(0, 1200)] })), 500);
+  assert.equal(feeOf(lessFive, outside(1200, { assignedBy: 'us', lines: [back(0, 1200)] })), 500);
   assert.equal(
     feeReadBy(paid([pin], [outside(1200, { lines: [back(0, 1200)] })]), 300),
     300,
@@ -318,7 +330,7 @@ test('dashboard refunds are read by the fee that they were read by before, else 
 test('only refunds made elsewhere get lines by their amount, or none', () => {
   const lines = [membership('join'), bought('Lapel Pin', 1200), bought('Honor Cord', 1500)];
   const cordLine = [{ line: 2, productId: 1500, name: 'Honor Cord', cents: 1500 }];
-  const ours = outside(1500, { saidBy: 'us', lines: cordLine });
+  const ours = outside(1500, { assignedBy: 'us', lines: cordLine });
   const [elsewhere, unclear] = [outside(1200), outside(700)];
   const told = withLines(paid(lines, [elsewhere, unclear, ours]), 0).map((refund) =>
     refund.lines?.map(({ line, cents }) => [line, cents]),
@@ -360,7 +372,7 @@ for (const [what, lines, cents, commands] of [
 test('what staff have said of another refund is no more in what a refund may have been for', () => {
   const [first, second] = [outside(1200), outside(1200)];
   const lines = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }];
-  const order = paid([membership('join'), pin], [{ ...first, saidBy: 'staff', lines }, second]);
+  const order = paid([membership('join'), pin], [{ ...first, assignedBy: 'staff', lines }, second]);
   assert.deepEqual(
     possibleAssignments(order, second).map((parts) => parts.map(({ name }) => name)),
     [['Membership']],

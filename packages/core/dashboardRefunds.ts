@@ -26,7 +26,7 @@ export function matchRefunds(
   const matched = new Map<string, RefundedLine[] | null>();
   const left = linesLeft(
     lines,
-    refunds.filter(({ saidBy }) => saidBy !== null),
+    refunds.filter(({ assignedBy }) => assignedBy !== null),
   );
   const whole = () => left.filter(({ line, cents }) => cents === lines[line]!.priceCents);
   const feeOf = ({ line }: RefundedLine) => (lines[line]!.type === 'membership' ? processingFeeCents : 0);
@@ -37,7 +37,7 @@ export function matchRefunds(
     }
   };
   const waiting: GivenBack[] = [];
-  for (const refund of refunds.filter(({ saidBy }) => saidBy === null)) {
+  for (const refund of refunds.filter(({ assignedBy }) => assignedBy === null)) {
     matched.set(refund.uuid, null);
     if (!counts(refund)) continue;
     const alone = onlySet(whole(), feeOf, refund.amountCents);
@@ -61,7 +61,7 @@ export function matchRefunds(
 export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
   const matched = matchRefunds(order, feeReadBy(order, feeCents));
   return order.refunds.map((refund) =>
-    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
+    refund.assignedBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
   );
 }
 
@@ -76,7 +76,7 @@ export function feeReadBy(
 ): number {
   const at = lines.findIndex(({ type }) => type === 'membership');
   const naming = refunds.filter((refund) => refund.lines?.some(({ line }) => line === at));
-  if (naming.length === 0 || naming.some(({ saidBy }) => saidBy !== null)) return feeCents;
+  if (naming.length === 0 || naming.some(({ assignedBy }) => assignedBy !== null)) return feeCents;
   const backCents = sumOf(naming.flatMap((refund) => refund.lines!.filter(({ line }) => line === at)));
   return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
 }
@@ -148,7 +148,7 @@ export function possibleAssignments(
  * inferred.
  */
 function assignableParts({ lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>, uuid: string) {
-  const others = refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
+  const others = refunds.filter((refund) => refund.assignedBy !== null && refund.uuid !== uuid);
   return linesLeft(lines, others).filter(({ cents }) => cents > 0);
 }
 
@@ -156,5 +156,5 @@ function assignableParts({ lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'
  * Whether a refund was made elsewhere and its lines are unknown, because its amount fits no lines and staff have not assigned it.
  */
 export function isUnassigned(refund: GivenBack): boolean {
-  return counts(refund) && refund.saidBy === null && refund.lines === null;
+  return counts(refund) && refund.assignedBy === null && refund.lines === null;
 }

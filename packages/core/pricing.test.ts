@@ -75,11 +75,11 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
     const line = lines.findIndex((one) => one.name === name);
     const refund = { uuid: `${index}`, amountCents: cents, status: 'succeeded' as const };
     if (name === 'dashboard' || name === 'lost')
-      return [{ ...refund, lines: null, saidBy: null, isDispute: name === 'lost' }];
+      return [{ ...refund, lines: null, assignedBy: null, isDispute: name === 'lost' }];
     const failed = name === 'failed';
     if (!failed && line < 0) return [];
     const part = { line: failed ? 0 : line, productId: 0, name, cents };
-    return [{ ...refund, status: failed ? 'failed' : 'succeeded', lines: [part], saidBy: 'us' }];
+    return [{ ...refund, status: failed ? 'failed' : 'succeeded', lines: [part], assignedBy: 'us' }];
   });
 }
 

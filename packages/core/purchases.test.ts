@@ -25,7 +25,7 @@ const upgrade = {
 };
 const back = (at: number, cents: number, status: GivenBack['status'] = 'succeeded'): GivenBack => ({
   uuid: `${at}`,
-  saidBy: 'us',
+  assignedBy: 'us',
   amountCents: cents,
   status,
   lines: [{ line: at, productId: 1, name: '', cents }],
@@ -62,7 +62,7 @@ test('what a refund names is gone, in part or whole; one that failed took nothin
 test('of an upgrade that has ended, and of a payment that went back as a whole, nothing is left but the name of the membership', () => {
   const whole: GivenBack = {
     uuid: 'whole',
-    saidBy: null,
+    assignedBy: null,
     amountCents: 15_000,
     status: 'succeeded',
     lines: null,

@@ -39,7 +39,7 @@ const returned = {
     status: 'duplicate' as const,
     refundedCents: 7700,
     refunds: [
-      { uuid: 'r', amountCents: 7700, status: 'succeeded' as const, lines: null, saidBy: 'us' as const },
+      { uuid: 'r', amountCents: 7700, status: 'succeeded' as const, lines: null, assignedBy: 'us' as const },
     ],
   },
   memberships: [],
@@ -50,7 +50,7 @@ const lost = (amountCents: number, line: number): GivenBack => ({
   amountCents,
   status: 'succeeded',
   lines: [{ line, productId: 1, name: '', cents: amountCents }],
-  saidBy: null,
+  assignedBy: null,
   isDispute: true,
 });
 const open = {
@@ -153,7 +153,7 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
   amountCents: 6000,
   status,
   lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }],
-  saidBy: 'us',
+  assignedBy: 'us',
 });
 
 const different: [string, string, Partial<Sides>][] = [
@@ -245,7 +245,7 @@ const different: [string, string, Partial<Sides>][] = [
     'npm run operator -- refund u',
     {
       memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
-      payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
+      payment: { ...payment, refunds: [{ ...refundOfDues('failed'), assignedBy: 'staff' }] },
     },
   ],
   // Which amount of the membership is to be refunded does not depend on a failed refund of another line, or of unknown lines
@@ -299,7 +299,7 @@ const different: [string, string, Partial<Sides>][] = [
     {
       payment: {
         ...payment,
-        refunds: [{ uuid: 'r', amountCents: 1200, status: 'due', lines: [], saidBy: 'us' }],
+        refunds: [{ uuid: 'r', amountCents: 1200, status: 'due', lines: [], assignedBy: 'us' }],
       },
     },
   ],
@@ -312,7 +312,14 @@ const different: [string, string, Partial<Sides>][] = [
         ...payment,
         refundedCents: 1000,
         refunds: [
-          { uuid: 'r', amountCents: 1000, status: 'pending', lines: [], refusal: 'No money.', saidBy: 'us' },
+          {
+            uuid: 'r',
+            amountCents: 1000,
+            status: 'pending',
+            lines: [],
+            refusal: 'No money.',
+            assignedBy: 'us',
+          },
         ],
       },
     },
@@ -325,7 +332,7 @@ const different: [string, string, Partial<Sides>][] = [
       payment: {
         ...payment,
         refundedCents: 1000,
-        refunds: [{ uuid: 'r', amountCents: 1000, status: 'succeeded', lines: null, saidBy: null }],
+        refunds: [{ uuid: 'r', amountCents: 1000, status: 'succeeded', lines: null, assignedBy: null }],
       },
     },
   ],
@@ -365,7 +372,7 @@ test('a refund that Stripe does not make yet is told with what Stripe says', () 
       amountCents: 1200,
       status: 'due',
       lines: [],
-      saidBy: 'us',
+      assignedBy: 'us',
       refusal: 'Not enough in the balance.',
     },
   ];
@@ -381,7 +388,7 @@ function textsOf(change: Partial<Sides>): string[] {
 
 const due = {
   ...payment,
-  refunds: [{ uuid: 'r', amountCents: 1200, status: 'due' as const, lines: [], saidBy: 'us' as const }],
+  refunds: [{ uuid: 'r', amountCents: 1200, status: 'due' as const, lines: [], assignedBy: 'us' as const }],
 };
 
 const texts: [string, Partial<Sides>, string][] = [

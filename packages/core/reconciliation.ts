@@ -219,7 +219,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       // Looks for the last failed refund of this membership, to suggest a refund of the same amount: the whole price, or the
       // price less the processing fee. Refunds that staff assigned are left out, because they can be of any other amount.
       const failedCents = payment.refunds
-        .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
+        .filter((refund) => !counts(refund) && refund.assignedBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])
         .at(-1)?.cents;
       const backCents = failedCents ?? bought.priceCents;

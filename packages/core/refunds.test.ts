@@ -69,7 +69,7 @@ const carryOut = (paid: PaidOrder[], asked: RefundWish): PaidOrder[] => {
       ...order.refunds,
       ...refunds
         .filter(({ intentId }) => intentId === order.intentId)
-        .map(({ amountCents, lines }) => outside(amountCents, { lines, status: 'due', saidBy: 'us' })),
+        .map(({ amountCents, lines }) => outside(amountCents, { lines, status: 'due', assignedBy: 'us' })),
     ],
   }));
 };
@@ -176,14 +176,15 @@ test('a refund that Stripe has not made yet is told from one that is made', () =
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
   const lines = [{ line: 0, productId: 1, name: 'Membership', cents: 6500 }];
   const notes = (status: RefundStatus) =>
-    planRefund([paid([membership('join')], [outside(6500, { status, lines, saidBy: 'us' })])], asked).notes;
+    planRefund([paid([membership('join')], [outside(6500, { status, lines, assignedBy: 'us' })])], asked)
+      .notes;
   assert.deepEqual(notes('due'), ['Membership is to go back already.']);
   for (const status of ['pending', 'succeeded'] as const)
     assert.deepEqual(notes(status), ['Membership has already been refunded.']);
   const pin = { line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 };
   const refunds = [
-    outside(6500, { status: 'due', lines, saidBy: 'us' }),
-    outside(1200, { lines: [pin], saidBy: 'us' }),
+    outside(6500, { status: 'due', lines, assignedBy: 'us' }),
+    outside(1200, { lines: [pin], assignedBy: 'us' }),
   ];
   const beside = paid([membership('join'), bought('Lapel Pin', 1200)], refunds);
   assert.deepEqual(planRefund([beside], asked).notes, ['Membership is to go back already.']);
@@ -237,7 +238,7 @@ test('of a membership or upgrade of which a part went back, the rest was kept an
   for (const kind of ['join', 'upgrade'] as const) {
     const bought = membership(kind);
     const lines = [{ line: 0, productId: bought.productId, name: bought.name, cents: 2000 }];
-    const order = paid([bought], [outside(2000, { lines, saidBy: 'staff' })]);
+    const order = paid([bought], [outside(2000, { lines, assignedBy: 'staff' })]);
     const asked = {
       membership: kind === 'join',
       ineligible: false,
@@ -272,10 +273,10 @@ test('an item that is asked for is found, and said when it has gone back already
 test('of an item of which a part went back the rest goes back when it is asked for, and then nothing', () => {
   const asked: RefundWish = { membership: false, ineligible: false, upgrade: false, items: [1200] };
   const part = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 500 }];
-  for (const saidBy of ['staff', 'us'] as const) {
+  for (const assignedBy of ['staff', 'us'] as const) {
     const order = paid(
       [membership('join'), bought('Lapel Pin', 1200)],
-      [outside(500, { saidBy, lines: part })],
+      [outside(500, { assignedBy, lines: part })],
     );
     const { refunds, notes } = planRefund([order], asked);
     assert.deepEqual(
@@ -302,7 +303,7 @@ test('the fee is kept of the membership alone: an item goes back in full, whatev
   const pin = { line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 };
   for (const cents of [6500, 6200, 6000]) {
     const back = outside(cents, {
-      saidBy: 'staff',
+      assignedBy: 'staff',
       lines: [{ line: 0, productId: 1, name: 'Membership', cents }],
     });
     const change = { processingFeeCents: 500 };
@@ -337,7 +338,7 @@ test('the rest of an order is what its refunds have left of each line', () => {
   const part = { line: 0, productId: 1, name: 'Membership', cents: 6000 };
   const order = paid(
     [membership('join'), bought('Lapel Pin', 1200)],
-    [outside(6000, { saidBy: 'us', lines: [part] })],
+    [outside(6000, { assignedBy: 'us', lines: [part] })],
   );
   assert.deepEqual(
     restOf(order).map(({ name, cents }) => `${name} ${cents}`),
@@ -381,7 +382,7 @@ test('the command that decides a refund again names its lines and keeps its fee'
 
 test('the command that decides a refund again gives back all that is left where another refund of its membership counts', () => {
   const dues = (cents: number) => [{ line: 0, productId: 1, name: 'Membership', cents }];
-  const failed = outside(6000, { saidBy: 'us', status: 'failed', lines: dues(6000) });
+  const failed = outside(6000, { assignedBy: 'us', status: 'failed', lines: dues(6000) });
   const told = (order: OrderLine[], ...others: GivenBack[]) =>
     commandOf(
       decideAgain(
@@ -391,7 +392,7 @@ test('the command that decides a refund again gives back all that is left where 
         { isTrial: true },
       ),
     );
-  const fee = outside(500, { saidBy: 'us', lines: dues(500) });
+  const fee = outside(500, { assignedBy: 'us', lines: dues(500) });
   const again = 'npm run operator -- refund JOIN --ineligible --dry-run';
   const pin = bought('Lapel Pin', 1200);
   for (const kind of ['join', 'upgrade'] as const)
@@ -399,7 +400,10 @@ test('the command that decides a refund again gives back all that is left where 
   assert.equal(told([membership('join')], { ...fee, status: 'failed' }), again);
   assert.equal(told([membership('join')], outside(500)), again, 'of what is not known what for');
   assert.match(told([membership('join'), pin], fee), /dashboard/, 'the pin would go back as well');
-  const ofPin = outside(1200, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: '', cents: 1200 }] });
+  const ofPin = outside(1200, {
+    assignedBy: 'us',
+    lines: [{ line: 1, productId: 1200, name: '', cents: 1200 }],
+  });
   assert.equal(told([membership('join'), pin], ofPin), again, 'of something else');
   const ofBoth = [...dues(6000), { line: 1, productId: 1200, name: '', cents: 1200 }];
   const both = paid([membership('join'), pin], [fee, { ...failed, amountCents: 7200, lines: ofBoth }]);

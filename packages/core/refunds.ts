@@ -39,7 +39,7 @@ export interface GivenBack {
    * - `staff`: the refund was made elsewhere, and staff named its lines later (`refund assign`).
    * - null: the refund was made elsewhere, and its lines are inferred from its amount (dashboardRefunds.ts).
    */
-  saidBy: 'us' | 'staff' | null;
+  assignedBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
   line: number;
@@ -226,7 +226,7 @@ export function standingsAfter(
           amountCents,
           lines,
           status: 'due',
-          saidBy: 'us',
+          assignedBy: 'us',
         }),
       );
     return standingAfter({ ...order, refunds: [...order.refunds, ...planned] });

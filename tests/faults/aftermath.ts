@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type Stripe from 'stripe';
 import type { OrderLine } from '#core/orderLine.ts';
 import { reconcile } from '../../apps/server/books/reconcile.ts';
-import { sayWhatFor } from '../../apps/server/paying/refunds/assignRefund.ts';
+import { assignRefundLines } from '../../apps/server/paying/refunds/assignRefund.ts';
 import { refundJoin } from '../../apps/server/paying/refunds/refundJoin.ts';
 import { keepApart } from '../../apps/server/people/mergePersons.ts';
 import { Refusal } from '../../apps/server/platform/http/refusal.ts';
@@ -133,7 +133,7 @@ export async function doAsStaff(
       .where('stripe_id', '=', returned.refundId)
       .executeTakeFirstOrThrow();
     if (lines === null)
-      await sayWhatFor(deps, returned.refundId, {
+      await assignRefundLines(deps, returned.refundId, {
         membership: false,
         upgrade: false,
         items: [returned.productId],

@@ -164,7 +164,7 @@ async function atHubspot(
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
   // The servers still follow changes in HubSpot, which can make somebody due at any moment.
-  for (const { uuid, refusal } of await world.tellHubspot())
+  for (const { uuid, refusal } of await world.queueForHubspot())
     add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
   const memberships = held.filter(({ type }) => type === 'membership');
   const contacts = await world.contacts();

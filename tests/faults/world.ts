@@ -114,7 +114,7 @@ export interface World {
   /**
    * Sends everybody who is due to HubSpot, until nobody is left. Returns one join of each person who still waits or was refused.
    */
-  tellHubspot(): Promise<{ uuid: string; refusal: string | null }[]>;
+  queueForHubspot(): Promise<{ uuid: string; refusal: string | null }[]>;
   /** Sends every letter that is due, however often it failed before. Returns all letters that arrived. */
   sendLetters(): Promise<KeptLetter[]>;
   /** Returns the CSV file for the accountant, over all days. */
@@ -266,7 +266,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       async setStatus(contactId, status) {
         await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties: { membership_status: status } });
       },
-      async tellHubspot() {
+      async queueForHubspot() {
         const due = `due_at is not null and refusal is null`;
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; ; round++) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pushDue } from '../../apps/server/crm/push.ts';
-import { disagreements, untilTold } from './agreement.ts';
+import { disagreements, untilSent } from './agreement.ts';
 import { makeDue } from './deliver.ts';
 import { paidJoin } from './steps.ts';
 import { startTestServer } from './testServer.ts';
@@ -18,7 +18,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   const { intentId } = await paidJoin(server, server.client(), 'HONOR102');
   await makeDue(server.background);
   await pushDue(server.deps);
-  await untilTold(database, 5_000);
+  await untilSent(database, 5_000);
   // In the demo data, HubSpot already has contact 105 as a member.
   const before = ['HubSpot takes 105 for a member'];
   assert.deepEqual(await disagreements(database, server), { lines: before, members: 1 });

@@ -5,7 +5,7 @@ import { listContacts, listStripe } from './providers.ts';
 import type { StandIns } from './standIns.ts';
 
 /** Waits until HubSpot has received or refused the data of every join, but at most `patienceMs`. */
-export async function untilTold(database: pg.Client, patienceMs: number): Promise<void> {
+export async function untilSent(database: pg.Client, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const { rowCount } = await database.query(

@@ -16,7 +16,7 @@ export const outside = (amountCents: number, change: Partial<GivenBack> = {}): G
   amountCents,
   status: 'succeeded',
   lines: null,
-  saidBy: null,
+  assignedBy: null,
   ...change,
 });
 /** Returns a store item whose product id equals its price in cents. */

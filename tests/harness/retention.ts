@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { tellStripe } from '../../apps/server/people/privacy/atStripe.ts';
+import { removeAtStripe } from '../../apps/server/people/privacy/atStripe.ts';
 import { applyRetention } from '../../apps/server/people/privacy/retention.ts';
 import type { Client, TestServer } from './testServer.ts';
 import { postPdf } from './uploads.ts';
@@ -25,7 +25,7 @@ export function retentionOn(server: TestServer) {
   }
   async function forgetAll(): ReturnType<typeof applyRetention> {
     const counts = await applyRetention(deps);
-    await tellStripe(deps);
+    await removeAtStripe(deps);
     return counts;
   }
   const rowOf = async (uuid: string) =>

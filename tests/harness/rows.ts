@@ -36,7 +36,7 @@ type WithDatabase = { deps: Pick<Deps, 'database'> };
  * Returns the sentences that staff read of the notices, open or ended, the oldest first: of all notices, of those about a join,
  * or of those of a kind.
  */
-export async function toldStaff(
+export async function staffNotices(
   { deps }: WithDatabase,
   { uuid, kind }: { uuid?: string; kind?: NoticeKind } = {},
 ): Promise<string[]> {
@@ -49,7 +49,7 @@ export async function toldStaff(
 
 /** Returns the sentences that staff read of the notices about a join, the oldest first. */
 export function noticesOf(server: WithDatabase, uuid: string): Promise<string[]> {
-  return toldStaff(server, { uuid });
+  return staffNotices(server, { uuid });
 }
 
 /** Writes a notice with this text, dated now or earlier. */

@@ -100,14 +100,14 @@ export class Walk {
     return this.server.background;
   }
 
-  tell(what: string): void {
+  note(what: string): void {
     this.story.push(`    ${what}`);
   }
 
   /** Runs a staff command, as it is typed after `npm run operator --`. */
   async staffRun(typed: string): Promise<void> {
     const { out, code } = await runCommand(this.#t, this.server, typed, []);
-    this.tell(`${typed}: ${code} ${out.trim()}`);
+    this.note(`${typed}: ${code} ${out.trim()}`);
   }
 
   /** Returns the payments in our database, the oldest first. */
@@ -178,7 +178,7 @@ export class Walk {
       fetch: client.fetch,
       call: async <Name extends CallName>(name: Name, options?: Parameters<Client['call']>[1]) => {
         const answer = await client.call(name, options);
-        this.tell(`${name} ${options?.params?.uuid ?? ''} ${answer.status} ${answer.message ?? ''}`);
+        this.note(`${name} ${options?.params?.uuid ?? ''} ${answer.status} ${answer.message ?? ''}`);
         assert.notEqual(answer.status, 500, `${name} answered 500`);
         return answer;
       },

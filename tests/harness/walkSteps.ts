@@ -249,7 +249,7 @@ async function mergeContacts(walk: Walk, choices: Choices): Promise<void> {
   if (!one || !other) return;
   const body = { primaryObjectId: one.id, objectIdToMerge: other.id };
   const { id } = await askHubspot(walk.server.hubspotUrl, 'POST', '/merge', body);
-  walk.tell(`${one.id} and ${other.id} are merged into ${id}`);
+  walk.note(`${one.id} and ${other.id} are merged into ${id}`);
   if (!choices.inTenths(3)) await walk.server.deps.contacts.refresh(id);
 }
 
@@ -259,7 +259,7 @@ async function refundInDashboard(walk: Walk, choices: Choices): Promise<void> {
   const amount = choices.of([payment.cents, 6500, 1200, 1000, 8900, 4500, 9000, 500, 2000, 7700]);
   const form = { payment_intent: payment.id, amount: String(amount) };
   const { status } = await walk.server.stripe('POST', '/v1/refunds', form);
-  walk.tell(`${amount} of ${payment.id} in the dashboard: ${status}`);
+  walk.note(`${amount} of ${payment.id} in the dashboard: ${status}`);
 }
 
 async function openDispute(walk: Walk, choices: Choices): Promise<void> {

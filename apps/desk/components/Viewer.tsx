@@ -141,11 +141,11 @@ function Framed({
     return () => size.disconnect();
   }, []);
   useEffect(() => {
-    if (isReady && bytes) tell(frame.current, { kind: 'open', as, bytes });
+    if (isReady && bytes) post(frame.current, { kind: 'open', as, bytes });
   }, [isReady, bytes, as]);
   const isOpen = seen !== null;
   useEffect(() => {
-    if (isOpen && width > 0) tell(frame.current, { kind: 'show', look: { page, width, rotation } });
+    if (isOpen && width > 0) post(frame.current, { kind: 'show', look: { page, width, rotation } });
   }, [isOpen, page, width, rotation]);
 
   const turnTo = (next: number) => {
@@ -212,7 +212,7 @@ function Framed({
  * The target origin is `*`, because the frame has no origin. Only the viewer can be in it, since the page's Content Security
  * Policy allows the frame to load nothing else.
  */
-function tell(frame: HTMLIFrameElement | null, message: ToFrame): void {
+function post(frame: HTMLIFrameElement | null, message: ToFrame): void {
   frame?.contentWindow?.postMessage(message, '*');
 }
 

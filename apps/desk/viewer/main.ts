@@ -8,7 +8,7 @@ import { openPicture } from './picture.ts';
  * Shows one document, whose bytes come from the page around this frame. The frame has no origin and no network access
  * (apps/server/desk/pages.ts), so that a hostile document cannot reach anything outside it.
  */
-const tell = (message: FromFrame) => window.parent.postMessage(message, '*');
+const post = (message: FromFrame) => window.parent.postMessage(message, '*');
 
 let opened: Opened | null = null;
 let latest = 0;
@@ -16,12 +16,12 @@ let latest = 0;
 async function obey(message: ToFrame): Promise<void> {
   if (message.kind === 'open') {
     opened = await (message.as === 'pdf' ? openPdf : openPicture)(message.bytes);
-    tell({ kind: 'opened', pages: opened.pages });
+    post({ kind: 'opened', pages: opened.pages });
   } else if (opened) {
     const own = ++latest;
     try {
       const { height, isWhole } = await opened.show(message.look);
-      if (own === latest) tell({ kind: 'shown', height, isWhole });
+      if (own === latest) post({ kind: 'shown', height, isWhole });
     } catch (error) {
       // Showing a page also fails when a newer request has stopped it. Such a failure is ignored.
       if (own === latest) throw error;
@@ -31,6 +31,6 @@ async function obey(message: ToFrame): Promise<void> {
 
 window.addEventListener('message', ({ source, data }: MessageEvent<ToFrame>) => {
   if (source !== window.parent) return;
-  obey(data).catch(() => tell({ kind: 'failed' }));
+  obey(data).catch(() => post({ kind: 'failed' }));
 });
-tell({ kind: 'ready' });
+post({ kind: 'ready' });

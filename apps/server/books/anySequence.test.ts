@@ -96,7 +96,7 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   for (const end of ends) {
     if (end.status === 'fulfilled') continue;
     if (!/fetch failed|emulated failure|^POST (disputes|refunds)/.test(end.reason.message)) throw end.reason;
-    walk.tell(end.reason.message);
+    walk.note(end.reason.message);
   }
 }
 
@@ -273,7 +273,7 @@ async function repair(walk: Walk): Promise<string[]> {
     const [difference] = await differencesOf(walk);
     if (!difference) return [];
     if (!forStaff.test(difference.kind)) return [`not for staff: ${JSON.stringify(difference)}`];
-    walk.tell(`reconcile: ${JSON.stringify(difference)}`);
+    walk.note(`reconcile: ${JSON.stringify(difference)}`);
     await walk.staffRun(typedBy(difference));
     await walk.becomeQuiet();
     if ((await differencesOf(walk)).some((other) => isDeepStrictEqual(other, difference)))

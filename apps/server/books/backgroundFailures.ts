@@ -1,4 +1,4 @@
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -17,11 +17,11 @@ export class BackgroundFailures {
   }
 
   /** `what`: what failed, as in "a payment could not be settled". */
-  async tell({ log, database }: Deps, what: string): Promise<void> {
+  async report({ log, database }: Deps, what: string): Promise<void> {
     for (const [cause, { error, subjects }] of this.causes) {
       log.error({ err: error, count: subjects.length, first: subjects[0] }, what);
       const params = { what, cause };
-      await tellStaff(database, { kind: 'background', subject: null, params, remedy: { do: 'reconcile' } });
+      await notifyStaff(database, { kind: 'background', subject: null, params, remedy: { do: 'reconcile' } });
     }
   }
 }

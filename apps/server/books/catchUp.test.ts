@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
-import { stateOf, toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices, stateOf } from '../../../tests/harness/rows.ts';
 import {
   newMember,
   newOrder,
@@ -214,7 +214,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
 });
 
 /** Returns the notices about events that were given up. */
-const givenUp = () => toldStaff(server, { kind: 'event_given_up' });
+const givenUp = () => staffNotices(server, { kind: 'event_given_up' });
 
 test('an event that cannot be acted on is tried every hour at last, and left after three days; staff are told once', async () => {
   const { client, uuid } = await newOrder(server);

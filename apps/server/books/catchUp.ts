@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import { cancelErased, cancelIntent } from '../paying/cancelIntent.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../paying/handleEvent.ts';
@@ -49,7 +49,7 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const failures = new BackgroundFailures();
   const retried = await tryAgain(deps, failures);
   const fetched = await fetchEvents(deps, failures);
-  await failures.tell(deps, 'events of Stripe could not be acted on');
+  await failures.report(deps, 'events of Stripe could not be acted on');
   return retried + fetched;
 }
 
@@ -124,11 +124,11 @@ async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<numbe
     }
     await deps.database.deleteFrom('event_retry').where('id', '=', id).execute();
   }
-  await tellGivenUp(deps, givenUp);
+  await notifyOfGivenUp(deps, givenUp);
   return acted;
 }
 
-async function tellGivenUp(
+async function notifyOfGivenUp(
   deps: Deps,
   givenUp: readonly { id: string; event: StoredEvent }[],
 ): Promise<void> {
@@ -136,7 +136,7 @@ async function tellGivenUp(
   if (!first) return;
   const { id, event } = first;
   const isAlone = givenUp.length === 1 && event.intentId !== null;
-  await tellStaff(deps.database, {
+  await notifyStaff(deps.database, {
     kind: 'event_given_up',
     subject: null,
     params: { event: id, type: event.type, count: givenUp.length, days: RETRY_DAYS },

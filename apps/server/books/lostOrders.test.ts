@@ -11,7 +11,7 @@ import {
   standingsOf,
 } from '../../../tests/harness/refunds.ts';
 import { restored } from '../../../tests/harness/restored.ts';
-import { noticesOf, toldStaff } from '../../../tests/harness/rows.ts';
+import { noticesOf, staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -329,7 +329,7 @@ test('a payment that is made again stays paid, however often it is confirmed, an
     await catchUpOnEvents(server.deps);
   }
   assert.deepEqual(
-    (await toldStaff(server)).filter((text) => text.includes(intentId)),
+    (await staffNotices(server)).filter((text) => text.includes(intentId)),
     [],
   );
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);

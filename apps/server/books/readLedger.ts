@@ -133,7 +133,7 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
       (select programme from join_session where uuid = snapshot.session_uuid) as programme,
       exists (select from payment where payment.intent_id = asked.intent_id and status = 'duplicate') as "isReturned", coalesce((
         select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents, 'status', status,
-          'reason', reason, 'lines', lines, 'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+          'reason', reason, 'lines', lines, 'assignedBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
           order by created_at, uuid)
         from refund where refund.intent_id = asked.intent_id), '[]') as refunds
     from rows from (json_to_recordset(${JSON.stringify(asked)}::json)

@@ -5,7 +5,7 @@ import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.t
 import { dump } from '../../../tests/harness/dump.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { asTold, failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
-import { noticesOf, paymentRow, toldStaff } from '../../../tests/harness/rows.ts';
+import { noticesOf, paymentRow, staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
@@ -324,7 +324,7 @@ test('many payments that are not in the database are one notice and one line in 
     await catchUpOnEvents(server.deps);
   }
   assert.deepEqual(
-    (await toldStaff(server, { kind: 'background' })).map((text) => text.slice(0, 118)),
+    (await staffNotices(server, { kind: 'background' })).map((text) => text.slice(0, 118)),
     [
       'In the background events of Stripe could not be acted on: A payment is of a join that is not in this database. Was it ',
     ],

@@ -15,7 +15,7 @@ import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
 import { noDetails, type StudentDetails } from '#core/studentDetails.ts';
-import { hubspotIsToHear } from '../crm/hubspotIsToHear.ts';
+import { queuePersonsForHubspot } from '../crm/queuePersonsForHubspot.ts';
 import { namedOrder } from '../paying/namedOrder.ts';
 import { followPayment, lockSession } from '../paying/refunds/followPayment.ts';
 import { bringStanding } from '../paying/refunds/membershipStanding.ts';
@@ -178,12 +178,12 @@ export async function takeCorrection({ database }: Deps, { metadata }: Intent, u
   };
   if (isDeepStrictEqual(details, person.details)) return;
   await database.transaction().execute(async (trx) => {
-    await hubspotIsToHear(trx, sql`(values (${person.id}::bigint))`);
+    await queuePersonsForHubspot(trx, sql`(values (${person.id}::bigint))`);
     await sql`
       update person set details = ${JSON.stringify(details)}::jsonb, likeness = ${likenessOf(details)},
         words = ${wordsWith(sql`${searchWords(details)}::text`)}, found_contact_id = null
       where id = ${person.id}`.execute(trx);
-    await hubspotIsToHear(trx, sql`(values (${person.id}::bigint))`);
+    await queuePersonsForHubspot(trx, sql`(values (${person.id}::bigint))`);
   });
 }
 
@@ -279,7 +279,7 @@ function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
       amountCents,
       status,
       lines: decided?.lines ?? null,
-      saidBy: decided ? ('us' as const) : null,
+      assignedBy: decided ? ('us' as const) : null,
     }))
     .reverse();
   return [
@@ -289,7 +289,7 @@ function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
       amountCents,
       status: 'succeeded' as const,
       lines: null,
-      saidBy: null,
+      assignedBy: null,
       isDispute: true,
     })),
   ];

@@ -120,5 +120,5 @@ async function each<T extends { intent_id: string }>(
       failures.add(error, row.intent_id);
     }
   }
-  await failures.tell(deps, 'payments could not be settled');
+  await failures.report(deps, 'payments could not be settled');
 }

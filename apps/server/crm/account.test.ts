@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { newMember } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { tellNobody } from '../providers/trouble.ts';
+import { notifyNobody } from '../providers/trouble.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { noBudget } from './hubspot/budget.ts';
@@ -34,7 +34,7 @@ test('with a token of another account no contact counts as deleted, none is crea
     society.crm.fields,
     noBudget,
     'background',
-    tellNobody,
+    notifyNobody,
   );
   const elsewhere = { ...server, deps: { ...server.deps, hubspot }, hubspot };
   const rows = async () =>
@@ -65,7 +65,7 @@ test('with a token of another account no contact counts as deleted, none is crea
 
   assert.deepEqual(await rows(), before);
   assert.equal((await hubspot.listContacts(null)).ids.length, 0);
-  const notices = await toldStaff(server, { kind: 'other_hubspot_account' });
+  const notices = await staffNotices(server, { kind: 'other_hubspot_account' });
   assert.equal(notices.length, 1);
   assert.match(notices[0]!, sentence);
 
@@ -99,7 +99,7 @@ test('a token that may not ask for its account is not checked, and contacts are 
     server.deps.society.crm.fields,
     noBudget,
     'background',
-    tellNobody,
+    notifyNobody,
   );
   await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
     server.background,

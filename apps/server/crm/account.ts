@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Remedy } from '#core/remedy.ts';
-import { endNotices, tellStaff } from '../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../letters/notifyStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import { HUBSPOT_ACCOUNT, sharedValue } from '../platform/database/secrets.ts';
 import type { Deps } from './deps.ts';
@@ -21,7 +21,7 @@ export async function requireSameAccount({
   if (present !== null && kept === present) await endNotices(database, ['other_hubspot_account']);
   if (present === null || kept === present) return;
   const remedy: Remedy = { do: 'move to HubSpot account', account: present };
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'other_hubspot_account',
     subject: null,
     params: { kept, present },

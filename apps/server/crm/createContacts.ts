@@ -40,7 +40,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
     if (own.details && own.joins.length > 0 && (holds || !isDeleted)) return 'complete';
     return holds ? 'nameless' : 'done';
   });
-  await delivered(deps, done.map(nothingToTell));
+  await delivered(deps, done.map(nothingToSend));
   const attached = await contactsOfAlike(deps, complete);
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
@@ -154,7 +154,7 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
     personId,
     reason: `${UNKNOWN_CONTACT} ${contactId}.`,
   });
-  await delivered(deps, moved.map(nothingToTell));
+  await delivered(deps, moved.map(nothingToSend));
   await postpone(deps, there);
   await refuse(deps, [
     ...unknown.map(unknownToHubspot),
@@ -162,4 +162,4 @@ export async function lookAgain(deps: Deps, lost: readonly Delivery[]): Promise<
   ]);
 }
 
-export const nothingToTell = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });
+export const nothingToSend = (row: Delivery): Delivered => ({ row, properties: {}, sent: {}, notices: [] });

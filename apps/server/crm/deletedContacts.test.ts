@@ -22,8 +22,8 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
+import { queueForHubspot } from './queuePersonsForHubspot.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -250,7 +250,7 @@ test('a member whose contact staff have deleted in favour of another one with th
     await deliver(server);
     return (await atHubspot(server, kept, 'membership_status')).membership_status;
   };
-  await tellHubspot(server.background, uuid);
+  await queueForHubspot(server.background, uuid);
   assert.equal(await status(), 'member');
   assert.deepEqual(await noticesOf(server, uuid), []);
   assert.equal(
@@ -319,7 +319,7 @@ test('a join of a contact that was deleted gets a contact of its own, once, whos
   const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   await atCrm('DELETE', `/${id}`);
-  await tellHubspot(server.background, uuid);
+  await queueForHubspot(server.background, uuid);
   await deliver(server);
   const held = await contactOf(uuid);
   assert.deepEqual([held.crm_refusal, held.due], [null, false]);
@@ -339,7 +339,7 @@ test('a join of a contact that was deleted gets a contact of its own, once, whos
     (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
     'failed',
   );
-  await tellHubspot(server.background, uuid);
+  await queueForHubspot(server.background, uuid);
   await deliver(server);
   assert.equal((await contactOf(uuid)).own_contact, own);
 });

@@ -3,7 +3,7 @@ import { contactFields } from '#core/contact.ts';
 import { type CrmValues, joinFields } from '#core/crmFields.ts';
 import { EMAIL, lastPaid, type Told, type ToldContact } from '#core/crmProjection.ts';
 import type { Notice } from '#core/notice.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import { backoff } from '../platform/database/backoff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import type { CrmUnavailable } from './hubspot/errors.ts';
 import { knownOf } from './hubspot/properties.ts';
-import { isAttached, isTeller } from './hubspotIsToHear.ts';
+import { isAttached, isTeller } from './queuePersonsForHubspot.ts';
 
 const BACKOFF = { first: 1, longest: 60 };
 /** How many times a person may fail before they are sent in smaller batches. */
@@ -228,7 +228,8 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
       update person set is_member = is_member and not is_status_told, email = coalesce(known.email, person.email),
         profile = person.profile || known.profile || case when known.email is null then '{}' else jsonb_build_object('email', known.email, 'personalEmail', known.email) end
       from known where person.id = known.id`.execute(trx);
-    for (const notice of done.flatMap(({ notices }) => notices)) await tellStaff(trx, notice, { once: true });
+    for (const notice of done.flatMap(({ notices }) => notices))
+      await notifyStaff(trx, notice, { once: true });
     await sql`
       with ${locked(done.map(({ row }) => row))}
       update crm_delivery set sent = crm_delivery.sent || told.sent, tries = 0,

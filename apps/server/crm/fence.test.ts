@@ -71,7 +71,7 @@ const work = { ...deps, database: background };
 async function besideRefund(
   t: TestContext,
   name: string,
-  tell: (rows: Delivery[]) => Promise<void>,
+  send: (rows: Delivery[]) => Promise<void>,
 ): Promise<void> {
   const same = { personalEmail: `${name}@example.com`, firstName: 'Al', lastName: 'Ike' };
   const joins: string[] = [];
@@ -92,7 +92,7 @@ async function besideRefund(
   const holder = await lockHolder(t, server);
   await holder.query('select from crm_delivery where person_id = $1 for update', [c]);
   const rows = [b, c, a].map((personId) => ({ personId, revision: 1 }) as Delivery);
-  const telling = tell(rows);
+  const telling = send(rows);
   await waiting(holder, 1);
   const refunding = refundJoin(deps, joins[1]!, everything);
   await waiting(holder, 2);
@@ -100,7 +100,7 @@ async function besideRefund(
   await Promise.all([telling, refunding]);
 }
 
-for (const [name, tell] of Object.entries({
+for (const [name, send] of Object.entries({
   postpone: (rows) => postpone(work, rows, { perhapsRecord: true }),
   refuse: (rows) =>
     refuse(
@@ -121,4 +121,4 @@ for (const [name, tell] of Object.entries({
     ),
 } satisfies Record<string, (rows: Delivery[]) => Promise<void>>))
   test(`no deadlock between ${name} and a refund of likely the same persons`, (t) =>
-    besideRefund(t, `locks.${name}`, tell));
+    besideRefund(t, `locks.${name}`, send));

@@ -10,8 +10,8 @@ import { moveContacts } from './followMerges.ts';
 import type { CrmContact } from './hubspot/answers.ts';
 import { LARGEST_PAGE } from './hubspot/client.ts';
 import { crmValue, isMember, mergedIds, readProperties, toProfile } from './hubspot/properties.ts';
-import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { lockPersons } from './joinPersons.ts';
+import { queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 /** What is needed to read HubSpot's contacts into our mirror of them. */
 export type Mirror = Pick<Deps, 'database' | 'hubspot' | 'society'>;
@@ -121,11 +121,11 @@ async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<v
   if (rows.length === 0) return;
   await requireSameAccount(mirror);
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
-  const isToldThere = sql`(contact_id = ${gone} or found_contact_id = ${gone})`;
+  const isSentThere = sql`(contact_id = ${gone} or found_contact_id = ${gone})`;
   await mirror.database.transaction().execute(async (trx) => {
-    await lockPersons(trx, isToldThere);
+    await lockPersons(trx, isSentThere);
     const { rows: holders } = await sql<{ id: number }>`
-      select id from person where ${isToldThere}
+      select id from person where ${isSentThere}
         and exists (select from membership where membership.person_id = person.id and is_held) order by id`.execute(
       trx,
     );
@@ -147,6 +147,6 @@ async function forgetContacts(mirror: Mirror, ids: readonly string[]): Promise<v
       where person.id = person_id and contact_id = ${gone} and deleted_at is not null and details is null`.execute(
       trx,
     );
-    await hubspotIsToHear(trx, sql`(select unnest(${holderIds}::bigint[]))`);
+    await queuePersonsForHubspot(trx, sql`(select unnest(${holderIds}::bigint[]))`);
   });
 }

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { twiceHeld } from '#core/people.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { heldBy, tellOfHeldTwice, tellOfLikelySame } from './heldTwice.ts';
-import { hubspotIsToHear } from './hubspotIsToHear.ts';
+import { heldBy, notifyOfHeldTwice, notifyOfLikelySame } from './heldTwice.ts';
 import { joinPersons, lockPersons } from './joinPersons.ts';
+import { queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 /** A contact (`old`) that was merged into another one (`present`), by HubSpot's ids. */
 export interface ContactMerge {
@@ -47,8 +47,8 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
       with former as (delete from crm_delivery where person_id = ${from} returning sent)
       insert into crm_delivery (person_id, sent) select ${into}, sent from former
       on conflict (person_id) do update set sent = excluded.sent || crm_delivery.sent`.execute(trx);
-    for (const held of twice) await tellOfHeldTwice(trx, held, { merged: old, into: present });
-    await tellOfLikelySame(trx, into);
+    for (const held of twice) await notifyOfHeldTwice(trx, held, { merged: old, into: present });
+    await notifyOfLikelySame(trx, into);
   }
   const remaining = sql`(select unnest(${rows.map(({ into }) => into)}::bigint[]))`;
   // For a member, all purchases are compared with the values that HubSpot has kept of the two contacts, as after a payment that
@@ -60,5 +60,5 @@ export async function moveContacts(trx: Kysely<Tables>, merges: readonly Contact
       where held.type = 'membership' and is_held and (payer.id = own.id or payer.found_contact_id = own.contact_id))`.execute(
     trx,
   );
-  await hubspotIsToHear(trx, remaining, { isAnew: true });
+  await queuePersonsForHubspot(trx, remaining, { isAnew: true });
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Notice } from '#core/notice.ts';
 import type { Held, HeldTwice } from '#core/people.ts';
 import { giveBack } from '#core/remedy.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { alikeTo } from '../session/alike.ts';
 
@@ -18,7 +18,7 @@ export async function heldBy(database: Kysely<Tables>, personId: number): Promis
  * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one
  * notice, whatever has brought them together (`by`).
  */
-export async function tellOfHeldTwice(
+export async function notifyOfHeldTwice(
   trx: Kysely<Tables>,
   { uuid, types, others }: HeldTwice,
   by: Notice<'held_twice'>['params']['by'],
@@ -28,14 +28,14 @@ export async function tellOfHeldTwice(
       and params @> ${JSON.stringify({ types, others })}::jsonb`.execute(trx);
   if (rows.length > 0) return;
   const params = { types, others, by };
-  await tellStaff(trx, { kind: 'held_twice', subject: uuid, params, remedy: giveBack(uuid, types) });
+  await notifyStaff(trx, { kind: 'held_twice', subject: uuid, params, remedy: giveBack(uuid, types) });
 }
 
 /**
  * Writes a notice to staff if a person holds a membership, and so do others who are likely the same. To be called when the person
  * has got a membership, another likeness or other joins. No money is refunded automatically.
  */
-export async function tellOfLikelySame(trx: Kysely<Tables>, personId: number): Promise<void> {
+export async function notifyOfLikelySame(trx: Kysely<Tables>, personId: number): Promise<void> {
   const { rows } = await sql<{ uuid: string; others: string[] }>`
     with held as (select id, session_uuid, person_id from membership where type = 'membership' and is_held
         and person_id in ${alikeTo(sql`${personId}::bigint`)})
@@ -44,7 +44,7 @@ export async function tellOfLikelySame(trx: Kysely<Tables>, personId: number): P
     from held own where own.person_id = ${personId} order by own.id desc limit 1`.execute(trx);
   for (const { uuid, others } of rows)
     if (others[0])
-      await tellStaff(trx, {
+      await notifyStaff(trx, {
         kind: 'perhaps_twice',
         subject: uuid,
         params: { others },

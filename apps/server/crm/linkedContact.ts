@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Deps } from './deps.ts';
-import { makeDue } from './hubspotIsToHear.ts';
+import { makeDue } from './queuePersonsForHubspot.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';
 /** The Retry-After of the refusal (s). */

@@ -9,8 +9,8 @@ import { requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { LinkTarget } from '../session/links.ts';
-import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
+import { queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEachIn(import.meta.filename, async () => {
@@ -133,7 +133,7 @@ test('a join that waits for its contact writes no blanks, before and after it is
   await outage();
   assert.equal((await press.checkout(id)).status, 200);
   await recovery();
-  await hubspotIsToHear(server.deps.database, sql`(${personId(id)})`);
+  await queuePersonsForHubspot(server.deps.database, sql`(${personId(id)})`);
   await deliver(server);
   const held = await atHubspot(server, id, 'firstname', 'middlename', 'lastname', 'email');
   assert.deepEqual(

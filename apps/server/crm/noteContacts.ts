@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Deps } from './deps.ts';
-import { hubspotIsToHear } from './hubspotIsToHear.ts';
 import { joinPersons, lockPersons } from './joinPersons.ts';
+import { queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 /** A contact that is likely the same as a person (`isOwn` is false), or that was created for them. */
 export interface ContactOfPerson {
@@ -49,7 +49,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerso
         changed.push(row.personId);
       }
     }
-    await hubspotIsToHear(trx, sql`(select unnest(${changed}::bigint[]))`);
+    await queuePersonsForHubspot(trx, sql`(select unnest(${changed}::bigint[]))`);
   });
 }
 

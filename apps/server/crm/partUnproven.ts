@@ -5,8 +5,8 @@ import type { Database } from '../platform/database/client.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { isProven } from '../session/alike.ts';
 import { holdings } from '../session/members.ts';
-import { attachAnew, hubspotIsToHear, isOfJoinsOf } from './hubspotIsToHear.ts';
 import { lockPersons, moveRows } from './joinPersons.ts';
+import { attachAnew, isOfJoinsOf, queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 /**
  * Moves the unproven joins of a person, with their details and purchases, to a new person, if the person is known only by such
@@ -39,6 +39,6 @@ export async function partUnproven(database: Database, personId: number): Promis
       update person set made_contact = false, details = null, words = ${searchWords(known)},
         likeness = ${likenessOf({ ...known, personalEmail: known.personalEmail || known.email })}
       where id = ${personId}`.execute(trx);
-    await hubspotIsToHear(trx, sql`(values (${personId}::bigint), (${id}::bigint))`);
+    await queuePersonsForHubspot(trx, sql`(values (${personId}::bigint), (${id}::bigint))`);
   });
 }

@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { takeDue } from './deliveries.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
+import { queueForHubspot } from './queuePersonsForHubspot.ts';
 
 const server = await sharedServer();
 
@@ -98,7 +98,7 @@ test('HubSpot does not say that a transcript was received once all of a join wer
   assert.equal(await toldAt(), first, 'a second page is no later transcript');
   const { database } = server.deps;
   await sql`update document set removed_at = now() where session_uuid = ${uuid}`.execute(database);
-  await tellHubspot(database, uuid);
+  await queueForHubspot(database, uuid);
   assert.equal(await isTold(), false, 'of files that were removed nobody can decide');
 });
 

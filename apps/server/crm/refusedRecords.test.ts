@@ -9,8 +9,8 @@ import { details, newMember, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { askRuleRefusals } from '../running/doctor/askRuleRefusals.ts';
 import { CrmUnavailable } from './hubspot/errors.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
 import { pushDue } from './push.ts';
+import { queueForHubspot } from './queuePersonsForHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 beforeEachIn(import.meta.filename, async () => {
@@ -67,7 +67,7 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
     update person set details = details || '{"city": "Waco"}' where id = (select person_id from join_session where uuid = ${uuids[0]!})`.execute(
     server.background,
   );
-  await tellHubspot(server.background, uuids[0]!);
+  await queueForHubspot(server.background, uuids[0]!);
   await deliver(server);
   const [row] = await rowsOf([uuids[0]!]);
   assert.equal((await atHubspot(server, row!.contact!, 'city')).city, 'Waco');
@@ -114,7 +114,7 @@ test('a contact beside another one with the same email is made once, though the 
   await pushDue({ ...server.deps, database: server.background });
   t.mock.restoreAll();
   assert.equal((await rowsOf([uuid]))[0]!.is_due, true);
-  await tellHubspot(server.background, uuid, { isAnew: true });
+  await queueForHubspot(server.background, uuid, { isAnew: true });
   await deliver(server);
   const found = await server.hubspot.findByProperty('personal_email', email);
   assert.equal(found.length, 1);

@@ -29,7 +29,7 @@ import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { eraseJoins } from '../people/privacy/eraseJoins.ts';
 import { forgetSent } from './deliveries.ts';
 import { diffOf } from './diffJoin.ts';
-import { hubspotIsToHear, tellHubspot } from './hubspotIsToHear.ts';
+import { queueForHubspot, queuePersonsForHubspot } from './queuePersonsForHubspot.ts';
 
 /** Tests what is sent to HubSpot about purchases: by several joins of one person, and after refunds. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -214,7 +214,7 @@ test('HubSpot has of a contact what all of their joins have bought, and when las
   const both = ['member', 'Membership', 'Distinguished Member upgrade', '110.00'];
   assert.deepEqual(await boughtBy(id), both);
   const last = await atContact(id, ['paid_at']);
-  await tellHubspot(database, base);
+  await queueForHubspot(database, base);
   assert.deepEqual(await boughtBy(id), both);
   assert.deepEqual(await atContact(id, ['paid_at']), last);
   await refundJoin(server.deps, upgrade.uuid, everything);
@@ -232,7 +232,7 @@ test('of a membership that was refunded and one that was bought anew HubSpot has
   await payOrder(server, client, second);
   const anew = ['member', 'Membership with Honor Cord', null, '89.00'];
   assert.deepEqual(await boughtBy('104'), anew);
-  await tellHubspot(database, first);
+  await queueForHubspot(database, first);
   assert.deepEqual(await boughtBy('104'), anew);
 });
 
@@ -246,7 +246,7 @@ test('a join that was begun and left empties nothing of what its contact has bou
     database,
   );
   const told = async () => {
-    await tellHubspot(database, data.joinSessionUuid);
+    await queueForHubspot(database, data.joinSessionUuid);
     const [status, name, , amount] = await boughtBy(id);
     const { transcript_received_at } = await atHubspot(server, id, 'transcript_received_at');
     return [status, name, amount, Boolean(transcript_received_at)];
@@ -267,7 +267,7 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
   const upgrade = await upgradeByLink(server, id);
   assert.deepEqual(await differencesOf(server, upgrade.uuid), [], 'the upgrade has a base');
   assert.deepEqual(await boughtBy(id), ['member', 'Membership', 'Distinguished Member upgrade', '45.00']);
-  await tellHubspot(database, uuid);
+  await queueForHubspot(database, uuid);
   assert.equal((await boughtBy(id))[0], 'member');
   assert.deepEqual(
     await noticesOf(server, upgrade.uuid),
@@ -287,11 +287,11 @@ test('a member whose other join was left behind is at the stage of a member, and
   const left = await begin();
   const { uuid: paid } = await membershipByLink(server, id);
   assert.equal(await stage(), 'paid');
-  await tellHubspot(database, left);
+  await queueForHubspot(database, left);
   assert.equal(await stage(), 'paid');
   await refundJoin(server.deps, paid, everything);
   await stage();
-  await tellHubspot(database, await begin());
+  await queueForHubspot(database, await begin());
   assert.equal(await stage(), 'ordering');
 });
 
@@ -369,7 +369,7 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
   assert.equal((await boughtBy(disputed))[3], '35.00');
   const ofOther = sql`(select id from person where contact_id = ${other})`;
   await forgetSent(database, ofOther);
-  await hubspotIsToHear(database, ofOther);
+  await queuePersonsForHubspot(database, ofOther);
   assert.equal((await boughtBy(other))[3], '65.00');
   // The bank now decides the dispute for us, so Stripe returns the money.
   const { payments } = server.deps;
@@ -416,7 +416,7 @@ test('a HubSpot without the properties that came later is told the rest, and of 
   });
   assert.equal((await fetch(properties, { method: 'POST', headers, body })).status, 201);
   aheadMs *= 2;
-  await tellHubspot(server.deps.database, uuid);
+  await queueForHubspot(server.deps.database, uuid);
   await deliver(server);
   assert.equal((await atHubspot(server, '103', 'store_items')).store_items, 'Lapel Pin');
 });

@@ -9,7 +9,7 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { tellHubspot } from './hubspotIsToHear.ts';
+import { queueForHubspot } from './queuePersonsForHubspot.ts';
 
 /**
  * Tests joins in which somebody types the name and email of an existing contact without proving to be that person: siblings,
@@ -158,7 +158,7 @@ test('a name and an email are no proof: who began first with those of another ge
     where id = (select person_id from join_session where uuid = ${stranger.uuid})`.execute(
     server.deps.database,
   );
-  await tellHubspot(server.deps.database, stranger.uuid);
+  await queueForHubspot(server.deps.database, stranger.uuid);
   await deliver(server);
   assert.equal(await isOwn(stranger.uuid), false);
 });

@@ -6,7 +6,7 @@ import { deskPeopleOn } from '../../../tests/harness/deskPeople.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { newMember } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -23,7 +23,7 @@ async function member() {
 
 test('a certificate comes as a file to be saved, with the name that was given, and is recorded', async () => {
   const { uuid, params } = await member();
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'certificate_name',
     subject: uuid,
     params: { letters: 'م' },

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Again, refusedByHubspot, sendAgainToHubspot } from '../crm/behind.ts';
 import { waitingAtHubspot } from '../crm/deliveries.ts';
 import { keepApart, type Merge, mergePersons, previewMerge } from '../people/mergePersons.ts';
-import { BOTH_HOLD, KEPT_APART, seenSentence, toldSentence } from '../people/mergeSentences.ts';
+import { BOTH_HOLD, KEPT_APART, resultSentence, seenSentence } from '../people/mergeSentences.ts';
 import { personAtHubspot } from '../people/personNamed.ts';
 import { samePersons } from '../people/showPerson.ts';
 import { Failed } from '../platform/failed.ts';
@@ -114,7 +114,7 @@ async function mergeAsSeen({ deps }: { deps: Deps }, merge: Merge): Promise<{ li
 }
 
 function linesOf(merge: Merge): string[] {
-  const told = toldSentence(merge);
+  const told = resultSentence(merge);
   return [
     `Remains: ${seenSentence(merge.into)}.`,
     `Becomes the same: ${seenSentence(merge.from)}.`,

@@ -13,8 +13,8 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import { sendDue } from '../letters/sendLetters.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
 import { shipOrder } from '../membership/shipOrder.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { erasePerson } from '../people/privacy/erasePerson.ts';
@@ -237,13 +237,13 @@ test('the story has steps, letters and what staff did, in one order, with who', 
 
 test('problems are told from notices and facts, each once', async () => {
   const { id, uuid, intentId, uuids, person } = await richPerson();
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'refund_refused',
     subject: uuid,
     params: { intentId, amountCents: 100, refusal: 'No balance.' },
     remedy: null,
   });
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'email_refused',
     subject: uuid,
     params: { contactId: '7', isTaken: false, other: null },
@@ -344,13 +344,13 @@ test('no answer has a join’s uuid or a client secret', async () => {
   const { id, uuid, uuids, person } = await richPerson();
   const text = `Join ${uuids[1]} and ${uuid.toUpperCase()} of nobody.`;
   for (const subject of uuids)
-    await tellStaff(database, {
+    await notifyStaff(database, {
       kind: 'perhaps_twice',
       subject,
       params: { others: uuids.filter((other) => other !== subject) },
       remedy: { do: 'merge or keep apart', uuid: subject, other: uuid },
     });
-  await tellStaff(database, { kind: 'provider_trouble', subject: null, params: { text }, remedy: null });
+  await notifyStaff(database, { kind: 'provider_trouble', subject: null, params: { text }, remedy: null });
   await setDelivery(server, uuid, sql`refusal = ${text}`);
   const shown = await personAt(id);
   const answers = [
@@ -380,7 +380,7 @@ test('a uuid that is of no join stays as it is, and one of an erased join does n
   const { uuid } = await orderedPin();
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(database);
   const text = `Document ${document} of join ${uuid} cannot be read.`;
-  await tellStaff(database, { kind: 'unreadable_document', subject: null, params: { text }, remedy: null });
+  await notifyStaff(database, { kind: 'unreadable_document', subject: null, params: { text }, remedy: null });
   const { notices } = await today();
   const texts = notices.map((notice) => notice.text);
   assert.ok(texts.includes(`Document ${document} of an erased join cannot be read.`), texts.join('\n'));
@@ -393,7 +393,7 @@ test('a join that is still being paid has the same number wherever it is named',
     database,
   );
   for (const _ of [1, 2])
-    await tellStaff(database, {
+    await notifyStaff(database, {
       kind: 'certificate_name',
       subject: late.uuid,
       params: { letters: 'ش' },
@@ -426,7 +426,7 @@ test('text from outside comes out as data, without characters that change how ot
     database,
   );
   const params = { id: String(await idOf(uuid)) };
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'certificate_name',
     subject: uuid,
     params: { letters: '\u202e\u0007x' },

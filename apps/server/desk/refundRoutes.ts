@@ -6,11 +6,11 @@ import { refundPaid } from '../books/refundPaid.ts';
 import { refundablePart, refundPayment } from '../books/refundPayment.ts';
 import { previewSettlement, settleJoin } from '../books/settle.ts';
 import {
+  assignRefundLines,
   choicesOf,
   elsewhereSentence,
   FOR_NOTHING,
   readAssignable,
-  sayWhatFor,
 } from '../paying/refunds/assignRefund.ts';
 import type { Given } from '../paying/refunds/giveBack.ts';
 import type { RefundPreview } from '../paying/refunds/previewRefund.ts';
@@ -118,7 +118,7 @@ export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
     'assignRefund',
     {
       async preview({ deps, params, body }) {
-        const seen = await sayWhatFor(deps, params.id, body.for ?? 'none', { isTrial: true });
+        const seen = await assignRefundLines(deps, params.id, body.for ?? 'none', { isTrial: true });
         const assignable = await readAssignable(deps, params.id);
         const ended = seen.lines.filter(({ line }) => isMembershipLine(assignable.order.lines[line]!));
         const names = (lines: typeof seen.lines) => lines.map(({ name }) => name).join(' and ');
@@ -134,7 +134,7 @@ export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: strin
         return { lines, verb: `Assign ${displayPrice(seen.amountCents)}`, seen };
       },
       async act({ deps, params, body }, seen) {
-        await sayWhatFor(deps, params.id, body.for ?? 'none', { seen });
+        await assignRefundLines(deps, params.id, body.for ?? 'none', { seen });
         return { lines: [] };
       },
     },

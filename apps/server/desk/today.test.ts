@@ -11,7 +11,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { keepReconciliation } from '../books/reconcile.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import { shipOrder } from '../membership/shipOrder.ts';
 
 const server = await sharedServer();
@@ -95,7 +95,7 @@ test('notices name the person, how often and since when, and no command', async 
   const person = somebody();
   const { uuid } = await newMember(server, 'LINCOLN2026', person);
   for (let time = 0; time < 3; time++)
-    await tellStaff(database, {
+    await notifyStaff(database, {
       kind: 'certificate_name',
       subject: uuid,
       params: { letters: 'م' },
@@ -121,7 +121,7 @@ test('of many notices the newest are told, too, and a provider’s trouble shows
   await sql`insert into staff_notice (kind, params, created_at, last_seen_at)
     select 'background', jsonb_build_object('what', 'something', 'cause', 'failed ' || n || '.'), now() - interval '2 days', now() - interval '1 day'
     from generate_series(1, 250) n`.execute(database);
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'provider_trouble',
     subject: null,
     params: { text: 'The mail server refuses us.', provider: 'Mail' },
@@ -145,7 +145,7 @@ test('a provider is in trouble while its refusals are met, or while it is left a
   );
   t.after(() => sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database));
   await sql`update crm_budget set blocked_until = '-infinity', failures = 0`.execute(database);
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'provider_trouble',
     subject: null,
     params: { text: 'HubSpot refuses what joins say (INVALID phone).', provider: 'HubSpot' },
@@ -154,7 +154,7 @@ test('a provider is in trouble while its refusals are met, or while it is left a
   assert.deepEqual(await troubled(), [], 'who refuses what a join says does answer');
   await sql`update crm_budget set blocked_until = now() + interval '1 minute'`.execute(database);
   assert.deepEqual(await troubled(), ['hubspot']);
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'provider_trouble',
     subject: null,
     params: { text: 'Stripe refuses our key.', provider: 'Stripe' },
@@ -175,7 +175,7 @@ test('a notice is shown before it is done, is done once, and is opened again', a
     params: { letters: 'ج' },
     remedy: { do: 'print certificate', uuid },
   } as const;
-  await tellStaff(database, notice);
+  await notifyStaff(database, notice);
   const open = async () => (await today()).notices.find(({ text }) => text.includes('typeface has no ج'));
   const { id, text } = (await open())!;
   const mark = (body: object) =>
@@ -221,7 +221,7 @@ test('a notice is shown before it is done, is done once, and is opened again', a
 
   const second = await mark({ trial: true });
   await mark({ seen: second.data.seen });
-  await tellStaff(database, notice);
+  await notifyStaff(database, notice);
   assert.equal((await done()).isOpenAgain, true);
   assert.equal((await mark({ undo: true, trial: true })).status, 409, 'its cause has come back');
   const { rows } = await sql<{ outcome: string }>`

@@ -11,7 +11,7 @@ import type { Database } from '../platform/database/client.ts';
 import { escapeHtml } from '../platform/escapeHtml.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
 import type { Deps } from './deps.ts';
-import { tellUnreadable } from './tellUnreadable.ts';
+import { reportUnreadable } from './reportUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
 /**
@@ -70,7 +70,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
       if (error instanceof CrmRefused) await refused(deps, row, error.message);
       else if (error instanceof CrmUnavailable) await postpone(deps, row, error.retryAfterMs);
       else if (error instanceof DocumentFault) {
-        await tellUnreadable(deps, error);
+        await reportUnreadable(deps, error);
         await postpone(deps, row, 0);
       }
       // An unexpected error is logged. The other documents are attached nevertheless.

@@ -20,7 +20,7 @@ import {
   zip,
 } from '../../../tests/harness/documents.ts';
 import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -369,7 +369,7 @@ test('a half-written upload is swept when it has rested for a day; a whole docum
   t.after(() => [young, 'not-ours.txt'].forEach((name) => void rmSync(join(storageDir, name))));
   assert.equal(await sweepDocuments(server.deps), 1);
   assert.deepEqual(stored(), [...kept, orphan, young, 'not-ours.txt'].sort());
-  const [told] = await toldStaff(server, { kind: 'unknown_documents' });
+  const [told] = await staffNotices(server, { kind: 'unknown_documents' });
   assert.match(told!, /^The storage has 1 document that this database does not know/);
 
   const run = (...args: string[]) => runCommand(t, server, 'documents unknown', args);

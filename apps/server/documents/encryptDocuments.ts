@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 import { DocumentFault, type How, NotStored } from '../providers/storage/storage.ts';
 import type { Deps } from './deps.ts';
-import { tellUnreadable } from './tellUnreadable.ts';
+import { reportUnreadable } from './reportUnreadable.ts';
 
 /** The first key of the advisory lock on a document. The second key is a hash of the document's storage key. */
 const LOCK = 23_061;
@@ -29,7 +29,7 @@ export async function encryptDocuments(
       // A document that was removed after the storage had listed it is skipped.
       if (error instanceof NotStored) continue;
       if (!(error instanceof DocumentFault)) throw error;
-      if (!isTrial) await tellUnreadable(deps, error);
+      if (!isTrial) await reportUnreadable(deps, error);
       result.faults.push(error.message);
     }
   }

@@ -23,7 +23,7 @@ import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { personId } from '../../../tests/harness/personId.ts';
 import { control } from '../../../tests/harness/providers.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand, runLone } from '../../../tests/harness/runCommand.ts';
 import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
@@ -112,7 +112,7 @@ async function attach(on = server): Promise<string[]> {
   return files.filter(({ path }) => documents.some(({ id }) => path.includes(id))).map(({ bytes }) => bytes);
 }
 
-const notices = () => toldStaff(server, { kind: 'unreadable_document' });
+const notices = () => staffNotices(server, { kind: 'unreadable_document' });
 
 for (const [where, on] of [
   ['in a folder', server],

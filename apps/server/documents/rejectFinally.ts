@@ -135,7 +135,7 @@ function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
       sessionUuid === join &&
       refunds.some(
         (refund) =>
-          refund.saidBy === 'us' &&
+          refund.assignedBy === 'us' &&
           counts(refund) &&
           refund.lines?.some(({ line }) => lines[line] && isMembershipType(lines[line].type)),
       ),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
-import { tellHubspot } from '../crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../crm/queuePersonsForHubspot.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
@@ -190,7 +190,7 @@ export async function recordReview(
       select ${join}, 'document_rejected', 'staff',
         jsonb_build_object('document', id, 'kind', kind, 'bytes', size_bytes, 'reason', reason, 'isFinal', is_final)
       from document where id = any(${ids}::uuid[])`.execute(trx);
-  await tellHubspot(trx, join);
+  await queueForHubspot(trx, join);
   await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);
   const occasion = occasionOf(ids, isFinal ? 'final' : now);
   const about = { sessionUuid: join, occasion, afterHours: undoSeconds / 3_600 };
@@ -250,7 +250,7 @@ export async function reopenTranscripts(
       .set({ review: 'open', reason: null, reviewed_at: null })
       .where('id', 'in', ids)
       .execute();
-    await tellHubspot(trx, join);
+    await queueForHubspot(trx, join);
     await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);
     return taken;
   });

@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { DocumentFault, NotStored } from '../providers/storage/storage.ts';
 import type { Deps } from './deps.ts';
-import { tellUnreadable } from './tellUnreadable.ts';
+import { reportUnreadable } from './reportUnreadable.ts';
 
 /**
  * Writes a document to a new file that only its owner can read. Returns null if that succeeded; otherwise a sentence, for example
@@ -39,6 +39,6 @@ export async function whyUnread(
 ): Promise<string> {
   if (error instanceof NotStored) return `Document ${key} is not in the storage.`;
   if (!(error instanceof DocumentFault)) throw error;
-  await tellUnreadable(deps, error);
+  await reportUnreadable(deps, error);
   return error.message;
 }

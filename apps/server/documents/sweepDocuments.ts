@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { endNotices, tellStaff } from '../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../letters/notifyStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 import type { Deps } from './deps.ts';
@@ -40,7 +40,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   const params = { count: unknown };
   await endNotices(deps.database, ['unknown_documents'], { unlike: params });
   if (unknown > 0)
-    await tellStaff(deps.database, {
+    await notifyStaff(deps.database, {
       kind: 'unknown_documents',
       subject: null,
       params,

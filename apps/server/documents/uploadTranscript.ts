@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
-import { tellHubspot } from '../crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../crm/queuePersonsForHubspot.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -62,7 +62,7 @@ export async function takeTranscript(
     // is committed already and is seen here, or it comes later and sees this document.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, person_id: null });
-    await tellHubspot(trx, join);
+    await queueForHubspot(trx, join);
     return true;
   });
   if (!isKept) {

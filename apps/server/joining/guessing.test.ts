@@ -5,11 +5,11 @@ import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.ts';
-import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
+import { staffNotices, writeNotice } from '../../../tests/harness/rows.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { CANNOT_CHECK } from './checkEligibility.ts';
-import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
+import { notifyOfGuessing, startWatchingGuesses } from './watchGuesses.ts';
 
 /** A small limit: each counted guess has to wait until HubSpot allows another search. */
 const LIMIT = 3;
@@ -295,13 +295,13 @@ test('however many addresses guess at once, few of them wait for HubSpot, and ne
 });
 
 test('staff are told while codes are being guessed, once an hour, by counts and never by address', async () => {
-  const notices = () => toldStaff(server, { kind: 'guessing' });
-  await tellOfGuessing(server.deps);
+  const notices = () => staffNotices(server, { kind: 'guessing' });
+  await notifyOfGuessing(server.deps);
   assert.deepEqual(await notices(), []);
   await Promise.all(codes('NOTICE', 30).map((code) => check(code)));
   await writeNotice(server, 'A notice about something else.');
-  await tellOfGuessing(server.deps);
-  await tellOfGuessing(server.deps);
+  await notifyOfGuessing(server.deps);
+  await notifyOfGuessing(server.deps);
   const [told, ...more] = await notices();
   assert.deepEqual(more, []);
   assert.match(
@@ -313,8 +313,8 @@ test('staff are told while codes are being guessed, once an hour, by counts and 
     update staff_notice set created_at = now() - interval '61 minutes', last_seen_at = now() - interval '61 minutes'`.execute(
     server.deps.database,
   );
-  await tellOfGuessing(server.deps);
-  await tellOfGuessing(server.deps);
+  await notifyOfGuessing(server.deps);
+  await notifyOfGuessing(server.deps);
   const { rows } = await sql`
     select ended_at is null as "isOpen", count from staff_notice where kind = 'guessing' order by id`.execute(
     server.deps.database,
@@ -366,7 +366,7 @@ test('staff hear of an address that has tried a quarter of what it may, or of se
       union all values ('slip_code', 'address 1', now(), 80), ('wrong_code', 'address 1', now() - interval '61 minutes', 80)`.execute(
       database,
     );
-    await tellOfGuessing(server.deps);
+    await notifyOfGuessing(server.deps);
     const told = await database.selectFrom('staff_notice').select('kind').execute();
     assert.deepEqual(told, isTold ? [{ kind: 'guessing' }] : [], guesses.join());
   }
@@ -379,9 +379,9 @@ test('of several addresses staff hear how many there are, and of the one that gu
     ('wrong_minted_code', 'most of them', now(), 2), ('wrong_code', 'third one', now(), 1)`.execute(
     server.deps.database,
   );
-  await tellOfGuessing(server.deps);
+  await notifyOfGuessing(server.deps);
   assert.match(
-    (await toldStaff(server)).join(),
+    (await staffNotices(server)).join(),
     /: 6 wrong ones in the last hour from 3 addresses, 4 of them from one \(most of \)/,
   );
 });

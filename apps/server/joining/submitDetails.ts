@@ -12,7 +12,7 @@ import {
 } from '#core/studentDetails.ts';
 import { countryRule, findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import { makeDue } from '../crm/hubspotIsToHear.ts';
+import { makeDue } from '../crm/queuePersonsForHubspot.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../paying/settlePaying.ts';
 import { statement } from '../platform/database/statement.ts';

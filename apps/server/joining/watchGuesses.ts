@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { endNotices, tellStaff } from '../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../letters/notifyStaff.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import { forgetCounts } from '../platform/http/limits.ts';
@@ -14,7 +14,7 @@ const NOTED_SHARE = 0.25;
 /** Writes notices while guessing continues, in only one of the processes, and deletes old counts. */
 export function startWatchingGuesses(deps: Deps): () => Promise<void> {
   return repeat('watch for guessed codes', INTERVAL_MS, deps.log, async () => {
-    if (await takeTurn(deps.database, 'guesses', INTERVAL_MS / 1000)) await tellOfGuessing(deps);
+    if (await takeTurn(deps.database, 'guesses', INTERVAL_MS / 1000)) await notifyOfGuessing(deps);
     if (await takeTurn(deps.database, 'limit counts', FORGET_EVERY_SECONDS))
       await forgetCounts(deps.database, deps.config.limits);
   });
@@ -25,7 +25,7 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
  * wrong codes that an address may try, or all addresses together have tried as many as one address may. The notice contains
  * counts, and identifies an address only by its keyed hash.
  */
-export async function tellOfGuessing(deps: Deps): Promise<void> {
+export async function notifyOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;
   if (!limit) return;
   const { rows } = await sql<{ key: string; count: number; total: number; addresses: number }>`
@@ -40,7 +40,7 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
   );
   if (told.length > 0) return;
   await endNotices(deps.database, ['guessing']);
-  await tellStaff(deps.database, {
+  await notifyStaff(deps.database, {
     kind: 'guessing',
     subject: null,
     params: {

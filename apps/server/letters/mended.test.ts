@@ -10,14 +10,14 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcileNow } from '../books/reconcile.ts';
 import { requireSameAccount } from '../crm/account.ts';
 import { certificateForStaff } from '../membership/certificateForStaff.ts';
-import { sayWhatFor } from '../paying/refunds/assignRefund.ts';
+import { assignRefundLines } from '../paying/refunds/assignRefund.ts';
 import { followPayment } from '../paying/refunds/followPayment.ts';
 import { promiseRefund } from '../paying/refunds/giveBack.ts';
 import { bringStanding } from '../paying/refunds/membershipStanding.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { correctPerson, previewCorrection } from '../people/correctPerson.ts';
 import { keepApart } from '../people/mergePersons.ts';
-import { tellStaff } from './tellStaff.ts';
+import { notifyStaff } from './notifyStaff.ts';
 
 /** Tests that a notice ends when its cause is repaired. */
 const server = await sharedServer();
@@ -48,7 +48,7 @@ test('what a refund of the dashboard was for is asked until staff have said it',
     .select('uuid')
     .where('intent_id', '=', intentId)
     .executeTakeFirstOrThrow();
-  await sayWhatFor(staff, uuid, 'none');
+  await assignRefundLines(staff, uuid, 'none');
   assert.deepEqual(await open(), []);
 });
 
@@ -56,13 +56,13 @@ test('a refund that failed, was refused or dropped is told until it is decided a
   const email = { personalEmail: 'decided.again@example.com' };
   const { uuid, intentId } = await newMember(server, 'LINCOLN2026', email);
   const params = { intentId, amountCents: 6500 };
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'refund_refused',
     subject: uuid,
     params: { ...params, refusal: 'no' },
     remedy: null,
   });
-  await tellStaff(database, { kind: 'refund_dropped', subject: uuid, params, remedy: null });
+  await notifyStaff(database, { kind: 'refund_dropped', subject: uuid, params, remedy: null });
   await promiseRefund(database, { intentId, amountCents: 1200, reason: 'requested' });
   assert.deepEqual(await open(), ['refund_refused', 'refund_dropped']);
   await promiseRefund(database, { ...params, reason: 'requested' });
@@ -72,7 +72,7 @@ test('a refund that failed, was refused or dropped is told until it is decided a
 
 test('a new standing of a membership ends what was told of the one before, and is told unless staff have decided it', async () => {
   const { uuid, intentId } = await undergraduate(server);
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'standing',
     subject: uuid,
     params: { intentId, type: 'membership', standing: 'disputed', isNotTold: false },
@@ -101,22 +101,22 @@ test('a name that no certificate can show is told until it is corrected or print
     const seen = await previewCorrection(staff, personId!, change);
     await correctPerson(staff, personId!, change, { seen, resends: false });
   };
-  const tell = async () => {
-    await tellStaff(database, {
+  const send = async () => {
+    await notifyStaff(database, {
       kind: 'certificate_name',
       subject: uuid,
       params: { letters: 'किरण' },
       remedy: null,
     });
     const params = { contactId: '101', isTaken: false, other: null };
-    await tellStaff(database, { kind: 'email_refused', subject: uuid, params, remedy: null });
+    await notifyStaff(database, { kind: 'email_refused', subject: uuid, params, remedy: null });
   };
-  await tell();
+  await send();
   await correct({ city: 'Pune' });
   assert.deepEqual(await open(), ['certificate_name', 'email_refused']);
   await correct({ firstName: 'Kiran', personalEmail: 'kiran.rao@example.com' });
   assert.deepEqual(await open(), []);
-  await tell();
+  await send();
   await certificateForStaff(staff, uuid, { name: 'Kiran Rao', paper: null });
   assert.deepEqual(await open(), ['email_refused']);
 });
@@ -125,7 +125,7 @@ test('what a reconciliation finds no more is told no more, and what it still fin
   const person = { personalEmail: 'twice@example.com' };
   const first = await newMember(server, 'LINCOLN2026', person);
   const second = await newMember(server, 'LINCOLN2026', person);
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'background',
     subject: null,
     params: { what: 'payments could not be settled', cause: 'a cause.' },
@@ -147,7 +147,7 @@ test('what a reconciliation finds no more is told no more, and what it still fin
 });
 
 test('another HubSpot account is told until the token is of the right one', async () => {
-  await tellStaff(database, {
+  await notifyStaff(database, {
     kind: 'other_hubspot_account',
     subject: null,
     params: { kept: '1', present: '2' },

@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { refillBudget } from '../../../tests/harness/deliver.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
@@ -29,7 +29,7 @@ const trouble: ProviderTrouble = {
   requestId: 'req_1',
   notice: 'Stripe does not let the key make payments.',
 };
-const notices = () => toldStaff(server);
+const notices = () => staffNotices(server);
 
 /** Returns a log, and the array to which it appends its lines. */
 function readableLog() {

@@ -6,7 +6,7 @@ import { pathOf } from '#contract/calls.ts';
 import { mailboxOf } from '#core/mailbox.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { everything, failRefund, undergraduate } from '../../../tests/harness/refunds.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { newMember, newOrder, paidJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
@@ -55,7 +55,7 @@ const rowsWhere = (column: 'email' | 'session_uuid', value: string) =>
   server.background.selectFrom('letter').selectAll().where(column, '=', value).execute();
 const rowTo = async (email: string) => (await rowsWhere('email', email))[0]!;
 const rowOf = async (join: string) => (await rowsWhere('session_uuid', join))[0]!;
-const notices = () => toldStaff(server);
+const notices = () => staffNotices(server);
 /** Makes all due letters due for their next try at once, as if their delay had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);

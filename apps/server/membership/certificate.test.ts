@@ -12,7 +12,7 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { proveByCode } from '../../../tests/harness/joinCalls.ts';
 import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
 import { undergraduate } from '../../../tests/harness/refunds.ts';
-import { toldStaff } from '../../../tests/harness/rows.ts';
+import { staffNotices } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
@@ -214,7 +214,7 @@ test('a name in letters that the typeface has not is told to the member and once
     const { status, message } = await file(client, name, uuid);
     assert.deepEqual([status, message], [409, problem]);
   }
-  const [told, ...more] = await toldStaff(server, { uuid, kind: 'certificate_name' });
+  const [told, ...more] = await staffNotices(server, { uuid, kind: 'certificate_name' });
   assert.deepEqual(more, []);
   assert.match(told!, /operator -- certificate .+ --name/);
   assert.doesNotMatch(told!, /Ali/, 'a notice names nobody');

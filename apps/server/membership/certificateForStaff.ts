@@ -1,5 +1,5 @@
 import type { Paper } from '#core/paper.ts';
-import { endNotices } from '../letters/tellStaff.ts';
+import { endNotices } from '../letters/notifyStaff.ts';
 import type { Deps } from './deps.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 

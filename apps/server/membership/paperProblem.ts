@@ -1,4 +1,4 @@
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import type { Deps } from './deps.ts';
 import { hasProgramme, unprintable } from './member.ts';
 
@@ -36,7 +36,7 @@ async function nameProblem(
   const letters = await missingLetters(deps, name);
   if (letters === null) return null;
   const notice = { kind: 'certificate_name', subject: uuid, params: { letters } } as const;
-  await tellStaff(deps.database, { ...notice, remedy: { do: 'print certificate', uuid } }, { once: true });
+  await notifyStaff(deps.database, { ...notice, remedy: { do: 'print certificate', uuid } }, { once: true });
   return `${cannotPrint(letters)} We have been notified and will write to you; or tell ${deps.society.society.supportEmail} how your name should be printed.`;
 }
 

@@ -28,7 +28,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
-import { tellHubspot } from '../crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../crm/queuePersonsForHubspot.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { refundJoin } from './refunds/refundJoin.ts';
 
@@ -143,7 +143,7 @@ test('whom a payment has made a member in HubSpot, which a server that died coul
   const { uuid } = await newMember(server, 'SERVERDIED', { personalEmail: 'died@example.com' });
   await deliver(server);
   await setDelivery(server, uuid, sql`sent = sent - 'membershipStatus'`);
-  await tellHubspot(server.background, uuid);
+  await queueForHubspot(server.background, uuid);
   await sql`update person set fetched_at = null where contact_id = ${id}`.execute(server.background);
   await deliver(server);
   assert.deepEqual(await noticesOf(server, uuid), []);

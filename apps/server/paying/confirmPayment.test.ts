@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { chargeOf, everything } from '../../../tests/harness/refunds.ts';
-import { membershipsOf, stateOf, toldStaff } from '../../../tests/harness/rows.ts';
+import { membershipsOf, staffNotices, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, membershipByLink } from '../../../tests/harness/upgrades.ts';
@@ -37,7 +37,7 @@ const refundsOf = async (intentId: string) =>
       .execute()
   ).map(({ amount_cents }) => amount_cents);
 
-const toldTwice = (uuid: string) => toldStaff(server, { uuid, kind: 'perhaps_twice' });
+const toldTwice = (uuid: string) => staffNotices(server, { uuid, kind: 'perhaps_twice' });
 
 test('what counts is what Stripe received, not what the intent asked for', async (t) => {
   const uuid = await orderFor({ personalEmail: 'received@example.com' });

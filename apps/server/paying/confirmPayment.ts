@@ -6,12 +6,12 @@ import { type Holdings, isMemberByHubspotAlone } from '#core/people.ts';
 import { likenessOf, searchWords } from '#core/personKeys.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { tellOfLikelySame } from '../crm/heldTwice.ts';
-import { tellHubspot } from '../crm/hubspotIsToHear.ts';
+import { notifyOfLikelySame } from '../crm/heldTwice.ts';
 import { memberAlready } from '../crm/memberAlready.ts';
+import { queueForHubspot } from '../crm/queuePersonsForHubspot.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
 import { lettersOfSale } from '../letters/lettersOfSale.ts';
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
 import { Failed } from '../platform/failed.ts';
@@ -132,7 +132,7 @@ export async function confirmIntent(
         await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain, paidAt });
         wrote = 'succeeded';
         if (bought.type === 'membership' && isHeld(standing))
-          await tellOfOthers(trx, session, read, madeAgain);
+          await notifyOfOthers(trx, session, read, madeAgain);
         return 'succeeded';
       }
     }
@@ -296,7 +296,7 @@ async function writeOtherAmount(
   const amountCents = keptCents(intent);
   if (amountCents > 0) await promiseRefund(trx, { intentId: intent.id, amountCents, reason: 'unconfirmed' });
   const params = { intentId: intent.id, receivedCents: intent.amountReceivedCents, shownCents };
-  await tellStaff(trx, { kind: 'other_amount', subject: shown.uuid, params, remedy: null });
+  await notifyStaff(trx, { kind: 'other_amount', subject: shown.uuid, params, remedy: null });
   await reopenFrozen(trx, sql<boolean>`uuid = ${shown.uuid}`);
 }
 
@@ -319,7 +319,7 @@ async function writeUnwanted(
   await recordSuccess(trx, intent, named, 'duplicate', madeAgain?.paidAt);
   if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, keptCents(intent));
   if (!madeAgain?.isReturned)
-    await tellStaff(trx, {
+    await notifyStaff(trx, {
       kind: 'duplicate_payment',
       subject: named.uuid,
       params: {
@@ -382,7 +382,7 @@ async function writeWanted(
   // values (`isShown` of makeDue).
   const isShown = sql<boolean>`exists (select from join_session before
     where before.person_id = excluded.person_id and ${session.person_id} = excluded.person_id and before.paid_at is not null and before.uuid <> ${named.uuid})`;
-  await tellHubspot(trx, named.uuid, { isShown });
+  await queueForHubspot(trx, named.uuid, { isShown });
 }
 
 /** SQL that stores the details of a paid join as those of its person, unless the person holds a purchase of another join. */
@@ -397,14 +397,14 @@ function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
  * Informs staff and HubSpot after a membership was bought. Staff get a notice if somebody who is likely the same person holds a
  * membership, too, and a notice if the contact already was a member.
  */
-async function tellOfOthers(
+async function notifyOfOthers(
   trx: Transaction<Tables>,
   { uuid, person_id, contact_id }: LockedSession,
   { isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
   madeAgain: MadeAgain | null,
 ): Promise<void> {
-  if (person_id !== null) await tellOfLikelySame(trx, person_id);
+  if (person_id !== null) await notifyOfLikelySame(trx, person_id);
   // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot, so this status does not
   // prove an earlier membership.
-  if (isMemberElsewhere && madeAgain === null) await tellStaff(trx, memberAlready(uuid, contact_id!));
+  if (isMemberElsewhere && madeAgain === null) await notifyStaff(trx, memberAlready(uuid, contact_id!));
 }

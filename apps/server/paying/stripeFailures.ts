@@ -1,15 +1,15 @@
 import type { CallFailure } from '../providers/stripe/failures.ts';
-import type { TellTrouble } from '../providers/trouble.ts';
+import type { ReportTrouble } from '../providers/trouble.ts';
 
 /**
  * Returns a function that logs each failed call to Stripe, and writes a notice if the failure will last until somebody repairs its
  * cause.
  */
-export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
+export function stripeFailures(report: ReportTrouble): (failure: CallFailure) => Promise<void> {
   return (failure) => {
     const { call, status, code, param, requestId, kind } = failure;
     const notice = kind === 'outage' ? null : `${causeOf(failure)} ${remedyOf(failure)}`;
-    return tell({
+    return report({
       provider: 'Stripe',
       call,
       status,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { joinRow, toldStaff } from '../../../tests/harness/rows.ts';
+import { joinRow, staffNotices } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   newOrder,
@@ -184,7 +184,7 @@ test('who has paid while the key was refused is a member once it is taken again'
   const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
   await meet(rolledKey, 'GET', '/v1/payment_intents/*');
   assert.equal((await client.call('postPayment', { params: { uuid }, body })).status, 502);
-  const told = await toldStaff(server, { kind: 'provider_trouble' });
+  const told = await staffNotices(server, { kind: 'provider_trouble' });
   assert.ok(told.some((notice) => notice.startsWith('Stripe refuses retrieveIntent with 401')));
   await server.stripeFault(null);
   assert.equal((await client.call('postPayment', { params: { uuid }, body })).data.status, 'succeeded');

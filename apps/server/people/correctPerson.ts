@@ -14,12 +14,17 @@ import {
 } from '#core/studentDetails.ts';
 import { countryRule } from '#reference/countries.ts';
 import { nobodyIsErased } from '../crm/fence.ts';
-import { tellOfLikelySame } from '../crm/heldTwice.ts';
+import { notifyOfLikelySame } from '../crm/heldTwice.ts';
 import { knownOf } from '../crm/hubspot/properties.ts';
-import { hubspotIsToHear, leaveContact, makeDue, toldTogether } from '../crm/hubspotIsToHear.ts';
+import {
+  leaveContact,
+  makeDue,
+  queuedTogether,
+  queuePersonsForHubspot,
+} from '../crm/queuePersonsForHubspot.ts';
 import { revokePasses } from '../joining/pass/revoke.ts';
 import { dueLetters, retryRefused } from '../letters/dueLetters.ts';
-import { endNotices } from '../letters/tellStaff.ts';
+import { endNotices } from '../letters/notifyStaff.ts';
 import { holding } from '../platform/database/holding.ts';
 import { transaction } from '../platform/database/transaction.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
@@ -155,7 +160,7 @@ async function correct(
       if (likeness !== null)
         await sql`select pg_advisory_xact_lock(hashtextextended('likeness ' || ${likeness}, 0))`.execute(trx);
       await sql`select from person where id = ${personId} for update`.execute(trx);
-      const told = await toldTogether(trx, [personId]);
+      const told = await queuedTogether(trx, [personId]);
       const changed = Object.fromEntries(fields.map(({ field, to }) => [field, to]));
       const former = fields.find(({ field }) => field === 'personalEmail')?.from;
       const isOtherEmail = former !== undefined;
@@ -172,14 +177,14 @@ async function correct(
           update join_session set details = case when state <> 'paid' then details || ${JSON.stringify(changed)}::jsonb else details end,
             updated_at = now()
           where ${joinsOfPerson}`.execute(trx);
-        await hubspotIsToHear(trx, told, { isAnew: true });
+        await queuePersonsForHubspot(trx, told, { isAnew: true });
         if (after.firstName !== before.details.firstName || after.lastName !== before.details.lastName)
           await endNotices(trx, ['certificate_name'], { subjects: joins });
         await sql`
           insert into join_event (session_uuid, step, cause, detail)
           select uuid, 'details_corrected', unless_staff('joiner'), ${JSON.stringify({ fields: Object.keys(changed) })}::jsonb
           from unnest(${joins}::uuid[]) as uuid`.execute(trx);
-        await tellOfLikelySame(trx, personId);
+        await notifyOfLikelySame(trx, personId);
       }
       if (isOtherEmail) {
         await leaveAttached(trx, personId);

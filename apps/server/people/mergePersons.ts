@@ -10,17 +10,17 @@ import { UNKNOWN_CONTACT } from '../crm/deliveries.ts';
 import { nobodyIsErased } from '../crm/fence.ts';
 import { fieldsThere } from '../crm/fieldsThere.ts';
 import { wasAtHubspot } from '../crm/followContacts.ts';
-import { tellOfHeldTwice, tellOfLikelySame } from '../crm/heldTwice.ts';
+import { notifyOfHeldTwice, notifyOfLikelySame } from '../crm/heldTwice.ts';
 import { CrmRefused, CrmUnavailable } from '../crm/hubspot/errors.ts';
 import { neededProperties } from '../crm/hubspot/properties.ts';
+import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
 import {
   attachAnew,
-  hubspotIsToHear,
   isOfJoinsOf,
   leaveContact,
-  toldTogether,
-} from '../crm/hubspotIsToHear.ts';
-import { joinPersons, lockPersons, type Moved, moveRows } from '../crm/joinPersons.ts';
+  queuedTogether,
+  queuePersonsForHubspot,
+} from '../crm/queuePersonsForHubspot.ts';
 import { repeat } from '../platform/background.ts';
 import { holding } from '../platform/database/holding.ts';
 import { transaction } from '../platform/database/transaction.ts';
@@ -92,13 +92,13 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
           'merged', array(select id from person where merged_into = ${from})),
         (select json_object_agg(id, json_build_object('details', details, 'profile', profile, 'likeness', likeness, 'words', words))
           from person where id in (${from}, ${into}))`.execute(trx);
-    const told = await toldTogether(trx, [from, into]);
+    const told = await queuedTogether(trx, [from, into]);
     await attachAnew(trx, sql`(person_id = ${from} or ${isOfJoinsOf(sql`${from}`)})`);
     await joinPersons(trx, { from, into });
-    await hubspotIsToHear(trx, told, { isAnew: true });
+    await queuePersonsForHubspot(trx, told, { isAnew: true });
     for (const twice of twiceHeld(merge.from.held, merge.into.held))
-      await tellOfHeldTwice(trx, twice, 'staff');
-    await tellOfLikelySame(trx, into);
+      await notifyOfHeldTwice(trx, twice, 'staff');
+    await notifyOfLikelySame(trx, into);
   });
 }
 
@@ -149,7 +149,7 @@ async function unmerge(deps: Deps, personId: number, shown?: Unmerge): Promise<{
     await lockPersons(trx, sql`id in (${seen.from.id}, ${seen.into.id})`, 'update');
     const { id, from, into, moved } = await lastMerge(trx, personId);
     if (id !== seen.id) throw new NotMergeable(CHANGED);
-    const told = await toldTogether(trx, [from.id, into.id]);
+    const told = await queuedTogether(trx, [from.id, into.id]);
     await attachAnew(
       trx,
       sql`(id = any(${moved.documents}::uuid[]) or session_uuid = any(${moved.joins}::uuid[]))`,
@@ -170,8 +170,8 @@ async function unmerge(deps: Deps, personId: number, shown?: Unmerge): Promise<{
       update crm_delivery set sent = sent || ${JSON.stringify(back.values)}::jsonb where person_id = ${into.id}`.execute(
       trx,
     );
-    await hubspotIsToHear(trx, told, { isAnew: true });
-    for (const one of [from.id, into.id]) await tellOfLikelySame(trx, one);
+    await queuePersonsForHubspot(trx, told, { isAnew: true });
+    for (const one of [from.id, into.id]) await notifyOfLikelySame(trx, one);
   });
   return { refused: back.refused };
 }
@@ -194,7 +194,7 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
     await sql`
       insert into kept_apart (one_id, other_id) values (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))
       on conflict do nothing`.execute(trx);
-    await hubspotIsToHear(trx, sql`(values (${one}::bigint), (${other}::bigint))`);
+    await queuePersonsForHubspot(trx, sql`(values (${one}::bigint), (${other}::bigint))`);
   });
 }
 

@@ -15,7 +15,7 @@ export function seenSentence({ name, email, contactId, joins, held }: Seen): str
 }
 
 /** Returns the sentence about what a merge writes into HubSpot; null if the person that remains has no contact. */
-export function toldSentence({ into }: Pick<Merge, 'into'>): string | null {
+export function resultSentence({ into }: Pick<Merge, 'into'>): string | null {
   return into.contactId === null
     ? null
     : `What was bought is written into contact ${into.contactId}, with name, address and email.`;

@@ -21,7 +21,7 @@ export interface ProviderTrouble {
   remedy?: Remedy;
 }
 
-export type TellTrouble = (trouble: ProviderTrouble) => Promise<void>;
+export type ReportTrouble = (trouble: ProviderTrouble) => Promise<void>;
 
 /** Reports nothing. For the doctor, which shows every failure itself. */
-export const tellNobody: TellTrouble = async () => {};
+export const notifyNobody: ReportTrouble = async () => {};

@@ -10,7 +10,7 @@ import { chromium } from '@playwright/test';
 import { REPORTS_PATH } from '#contract/calls.ts';
 import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefox.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
-import { toldStaff, writeNotice } from '../../../tests/harness/rows.ts';
+import { staffNotices, writeNotice } from '../../../tests/harness/rows.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
@@ -48,7 +48,7 @@ async function send(body: unknown, type = 'application/reports+json'): Promise<n
   return response.status;
 }
 
-const notices = () => toldStaff(server);
+const notices = () => staffNotices(server);
 
 test('a kind of report is counted in both of its forms, and staff hear of it when it is new', async () => {
   assert.equal(await send([modern('https://evil.example/card.js?who=jordan')]), 204);

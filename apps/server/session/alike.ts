@@ -34,7 +34,7 @@ export function chainOf(persons: RawBuilder<unknown>): RawBuilder<unknown> {
  * SQL for a subquery: the ids of all who are sent to HubSpot together with a person, because they are likely the same or are
  * written into the same contact.
  */
-export function toldWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
+export function sentTogetherWith(personId: RawBuilder<unknown>): RawBuilder<unknown> {
   const contact = sql`(select coalesce(case when told.deleted_at is null then told.contact_id end, told.found_contact_id)
     from person told where told.id = ${personId})`;
   return sql`(select id from ${alikeTo(personId)} as alike (id)

@@ -101,18 +101,18 @@ function openPage() {
   const location = { reload: () => reloads.push(1) };
   Object.assign(globalThis, { window: { addEventListener, location }, document });
   keepOwnJoin();
-  const tell = (type: string, event: object = {}) => listeners.get(type)!(event);
+  const dispatch = (type: string, event: object = {}) => listeners.get(type)!(event);
   return {
     reloads,
     hears: (oldValue: string, newValue: string) =>
-      tell('storage', { key: 'joinSessionUuid', oldValue, newValue }),
+      dispatch('storage', { key: 'joinSessionUuid', oldValue, newValue }),
     /** Hides the page, as a browser does before it leaves a page. */
     hide: () => {
       document.visibilityState = 'hidden';
-      tell('visibilitychange');
+      dispatch('visibilitychange');
     },
-    leave: () => tell('pagehide'),
-    restore: () => tell('pageshow', { persisted: true }),
+    leave: () => dispatch('pagehide'),
+    restore: () => dispatch('pageshow', { persisted: true }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { make } from './dom.ts';
-import { ElementFields, type Tell } from './element.ts';
+import { ElementFields, type Notify } from './element.ts';
 import { Field } from './field.ts';
 import { countriesOf, postalFault, regionsOf } from './regions.ts';
 import type { Appearance } from './style.ts';
@@ -40,8 +40,8 @@ export class AddressFields extends ElementFields {
   readonly #row: HTMLDivElement;
   #state: Field;
 
-  constructor(tell: Tell, appearance: Appearance | undefined, options: AddressOptions) {
-    super(tell, appearance);
+  constructor(notify: Notify, appearance: Appearance | undefined, options: AddressOptions) {
+    super(notify, appearance);
     this.#options = options;
     const countries = countriesOf(options.allowedCountries);
     const section = options.mode;
@@ -71,7 +71,7 @@ export class AddressFields extends ElementFields {
     this.root.append(country.root, line1.root, line2.root, this.#row);
     if (options.fields?.phone === 'always') this.root.append(phone.root);
     // Like Stripe.js, reports the page's initial values as a change.
-    this.#tell();
+    this.#notify();
   }
 
   get value(): AddressValue {
@@ -97,7 +97,7 @@ export class AddressFields extends ElementFields {
   update(options: Partial<AddressOptions>): void {
     if (!options.defaultValues) return;
     this.#fill(options.defaultValues);
-    this.#tell();
+    this.#notify();
   }
 
   clear(): void {
@@ -105,7 +105,7 @@ export class AddressFields extends ElementFields {
       if (field !== this.#fields.country) field.value = '';
       field.showError(undefined);
     }
-    this.#tell();
+    this.#notify();
   }
 
   validate(): ReturnType<ElementFields['validate']> {
@@ -193,7 +193,7 @@ export class AddressFields extends ElementFields {
     if (name === 'country') this.#countryChanged();
     const field = this.#shown().find(([one]) => one === name)?.[1];
     if (field?.hasError && this.#faultOf(field) === undefined) field.showError(undefined);
-    this.#tell();
+    this.#notify();
   }
 
   #left(name: string): void {
@@ -201,7 +201,7 @@ export class AddressFields extends ElementFields {
     if (field && field.value !== '') field.showError(this.#faultOf(field));
   }
 
-  #tell(): void {
+  #notify(): void {
     const { name, address } = this.value;
     this.emit('change', {
       elementMode: this.#options.mode,

@@ -9,18 +9,18 @@ export interface ValidationError {
 }
 
 /** Reports an event, such as `change`, to the page. */
-export type Tell = (name: string, event: object) => void;
+export type Notify = (name: string, event: object) => void;
 
 /** The input fields of one Element (as Stripe calls a part of its payment form), inside the Element's frame. */
 export abstract class ElementFields {
   abstract readonly type: string;
   readonly root: HTMLDivElement;
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   readonly #rules = new CSSStyleSheet();
   #focused = false;
 
-  constructor(tell: Tell, appearance: Appearance | undefined) {
-    this.#tell = tell;
+  constructor(notify: Notify, appearance: Appearance | undefined) {
+    this.#notify = notify;
     adoptStyles();
     document.adoptedStyleSheets.push(this.#rules);
     this.root = make('div', { class: 'EmulatedStripe' });
@@ -53,7 +53,7 @@ export abstract class ElementFields {
   }
 
   protected emit(name: string, event: object): void {
-    this.#tell(name, { elementType: this.type, ...event });
+    this.#notify(name, { elementType: this.type, ...event });
   }
 
   #setFocused(focused: boolean): void {

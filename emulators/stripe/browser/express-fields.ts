@@ -1,6 +1,6 @@
 import { digitsOf } from './card.ts';
 import { make } from './dom.ts';
-import { ElementFields, type Tell } from './element.ts';
+import { ElementFields, type Notify } from './element.ts';
 import type { ExpressOptions } from './express-options.ts';
 import type { CardInput } from './payment-fields.ts';
 import type { Appearance } from './style.ts';
@@ -15,8 +15,8 @@ export class ExpressFields extends ElementFields {
   #wallet: OpenWallet | null = null;
   #choice: WalletChoice | null = null;
 
-  constructor(tell: Tell, appearance: Appearance | undefined, options: ExpressOptions) {
-    super(tell, appearance);
+  constructor(notify: Notify, appearance: Appearance | undefined, options: ExpressOptions) {
+    super(notify, appearance);
     this.#options = options;
     if (!this.available) return;
     const button = make('button', { type: 'button', class: 'Wallet' }, 'Pay with Google Pay');

@@ -67,7 +67,7 @@ export class Frame {
     if (origin !== new URL(BASE).origin) return;
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = ({ data: said }) => {
-      if (said.id === undefined) this.#tell(said.name, said.event);
+      if (said.id === undefined) this.#notify(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
       // The frame's first message is its height, so the frame has its final size before the page learns that the frame is ready.
@@ -76,7 +76,7 @@ export class Frame {
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);
   }
 
-  #tell(name: string, event: { px: number }): void {
+  #notify(name: string, event: { px: number }): void {
     if (name === 'height') this.node.style.height = `${event.px}px`;
     else this.#told(name, event);
   }

@@ -1,6 +1,6 @@
 import { AddressFields, type AddressOptions } from './address-fields.ts';
 import { callApi, type PublicIntent } from './api.ts';
-import type { ElementFields, Tell } from './element.ts';
+import type { ElementFields, Notify } from './element.ts';
 import { ExpressFields } from './express-fields.ts';
 import type { ExpressOptions } from './express-options.ts';
 import { HELLO, MARGIN } from './frame-host.ts';
@@ -20,12 +20,12 @@ interface Start {
 
 type Handlers = Record<string, (...args: never[]) => unknown>;
 
-function handlersOf({ role, key, options, appearance, hasAddress }: Start, tell: Tell): Handlers {
+function handlersOf({ role, key, options, appearance, hasAddress }: Start, notify: Notify): Handlers {
   if (role === 'payment')
-    return payment(new PaymentFields(tell, appearance, hasAddress, options as PaymentOptions), key);
-  if (role === 'address') return address(new AddressFields(tell, appearance, options as AddressOptions));
+    return payment(new PaymentFields(notify, appearance, hasAddress, options as PaymentOptions), key);
+  if (role === 'address') return address(new AddressFields(notify, appearance, options as AddressOptions));
   if (role === 'expressCheckout')
-    return express(new ExpressFields(tell, appearance, options as ExpressOptions), key);
+    return express(new ExpressFields(notify, appearance, options as ExpressOptions), key);
   return { ask: (intent: PublicIntent) => askCardholder(intent) };
 }
 
@@ -88,16 +88,16 @@ function sendCard(key: string, path: string, params: object, card: CardInput, bi
 
 window.addEventListener('message', ({ source, data, ports: [port] }: MessageEvent<Start>) => {
   if (source !== window.parent || !port) return;
-  const tell: Tell = (name, event) => port.postMessage({ name, event });
-  const handlers = handlersOf(data, tell);
+  const notify: Notify = (name, event) => port.postMessage({ name, event });
+  const handlers = handlersOf(data, notify);
   port.onmessage = async ({ data: { id, name, args } }) => {
     port.postMessage({ id, value: await handlers[name]?.(...(args as never[])) });
   };
-  const tellHeight = () =>
-    tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
+  const sendHeight = () =>
+    notify('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
   // Sends the height now and not only from the observer, since an observer does not run while the page is in the background.
-  tellHeight();
-  new ResizeObserver(tellHeight).observe(document.body);
+  sendHeight();
+  new ResizeObserver(sendHeight).observe(document.body);
 });
 document.body.style.margin = `${MARGIN}px`;
 window.parent.postMessage(HELLO, '*');

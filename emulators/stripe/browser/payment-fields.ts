@@ -12,7 +12,7 @@ import {
   numberFault,
 } from './card.ts';
 import { make } from './dom.ts';
-import { ElementFields, type Tell } from './element.ts';
+import { ElementFields, type Notify } from './element.ts';
 import { Field } from './field.ts';
 import { countriesOf, postalFault } from './regions.ts';
 import type { Appearance } from './style.ts';
@@ -56,8 +56,13 @@ export class PaymentFields extends ElementFields {
   readonly #brand: HTMLSpanElement;
   readonly #place: HTMLDivElement;
 
-  constructor(tell: Tell, appearance: Appearance | undefined, hasAddress: boolean, options: PaymentOptions) {
-    super(tell, appearance);
+  constructor(
+    notify: Notify,
+    appearance: Appearance | undefined,
+    hasAddress: boolean,
+    options: PaymentOptions,
+  ) {
+    super(notify, appearance);
     const field = (name: FieldName, label: string, autocomplete: string, more = {}): Field =>
       new Field(
         { label, autocomplete, ...more },
@@ -124,7 +129,7 @@ export class PaymentFields extends ElementFields {
       this.#fields[name].value = '';
       this.#fields[name].showError(undefined);
     }
-    this.#tell();
+    this.#notify();
   }
 
   validate(): ReturnType<ElementFields['validate']> {
@@ -216,7 +221,7 @@ export class PaymentFields extends ElementFields {
     }
     // A complete value that is wrong shows its error at once; an incomplete value only when the field loses the focus.
     if (!fault?.code.startsWith('incomplete')) field.showError(fault?.message);
-    this.#tell();
+    this.#notify();
   }
 
   #left(name: FieldName): void {
@@ -224,7 +229,7 @@ export class PaymentFields extends ElementFields {
     if (field.value !== '') field.showError(this.#faultOf(name)?.message);
   }
 
-  #tell(): void {
+  #notify(): void {
     const shown = this.#shown();
     this.emit('change', {
       collapsed: false,

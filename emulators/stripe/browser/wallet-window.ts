@@ -30,7 +30,7 @@ const ADDRESSES: Record<string, WalletBilling> = {
   },
 };
 
-const say = (what: WalletChoice | 'open'): void =>
+const send = (what: WalletChoice | 'open'): void =>
   (window.opener as Window).postMessage(what, window.location.origin);
 
 /**
@@ -53,7 +53,7 @@ function show(sheet: Sheet | null): void {
     );
     button.addEventListener('click', () => {
       for (const card of cards) card.disabled = true;
-      say({ number, billing: sheet && ADDRESSES[country.value]! });
+      send({ number, billing: sheet && ADDRESSES[country.value]! });
     });
     return button;
   });
@@ -83,4 +83,4 @@ window.addEventListener('message', ({ source, origin, data }: MessageEvent<{ she
   if (source === window.opener && origin === window.location.origin && data.sheet !== undefined)
     show(data.sheet);
 });
-say('open');
+send('open');

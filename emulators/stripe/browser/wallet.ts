@@ -46,10 +46,10 @@ export function openWallet(
 ): OpenWallet | null {
   const opened = window.open(`${BASE}wallet.html`, 'emulated-stripe-wallet', 'popup,width=420,height=640');
   if (opened === null) return null;
-  const say = (message: object): void => opened.postMessage(message, window.location.origin);
+  const send = (message: object): void => opened.postMessage(message, window.location.origin);
   const hear = ({ source, origin, data }: MessageEvent): void => {
     if (source !== opened || origin !== window.location.origin) return;
-    if (data === 'open') say({ sheet });
+    if (data === 'open') send({ sheet });
     else told(data as WalletChoice);
   };
   const stop = (): void => {
@@ -66,7 +66,7 @@ export function openWallet(
   window.addEventListener('pagehide', () => opened.close());
   return {
     focus: () => opened.focus(),
-    fail: (message) => say({ message }),
+    fail: (message) => send({ message }),
     close: () => {
       stop();
       opened.close();

@@ -1,4 +1,4 @@
-import { disagreements, untilTold } from '../../../tests/harness/agreement.ts';
+import { disagreements, untilSent } from '../../../tests/harness/agreement.ts';
 import { control, setFault } from '../../../tests/harness/providers.ts';
 import { openLoop, type TimedCall } from '../load.ts';
 import { flatMemory, sampleMemory } from '../measure.ts';
@@ -50,7 +50,7 @@ export async function benchmarkRush(bench: Bench): Promise<Section> {
   await setFault(stripe.url, null);
   await control(stripe.url, 'POST', 'webhooks/idle');
   const undelivered = await control<{ failed: number }>(stripe.url, 'POST', 'webhooks/flush');
-  await untilTold(database.client, TOLD_WITHIN_MS);
+  await untilSent(database.client, TOLD_WITHIN_MS);
   const { lines, members } = await disagreements(database.client, {
     stripeUrl: stripe.url,
     hubspotUrl: ours.induct.hubspot.url,

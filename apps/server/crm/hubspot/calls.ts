@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Providers } from '../../platform/config/providers.ts';
 import { resultOf, type WatchCall } from '../../platform/watchCall.ts';
-import type { TellTrouble } from '../../providers/trouble.ts';
+import type { ReportTrouble } from '../../providers/trouble.ts';
 import { jsonOf } from './answers.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { CrmUnavailable } from './errors.ts';
@@ -39,7 +39,7 @@ export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
   budget: Budget,
   urgency: 'joiner' | 'background',
-  tell: TellTrouble,
+  report: ReportTrouble,
   watch: WatchCall,
 ): { call: Call<never>; callAboutOne: Call<null> } {
   async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
@@ -86,7 +86,7 @@ export function hubspotCalls(
     }).catch(async (error: unknown) => {
       const [code, message] = error instanceof Error ? [error.name, error.message] : [null, String(error)];
       const cause = { status: null, code, param: null, requestId: null, notice: null };
-      await Promise.all([budget.failed(kind), tell({ provider: 'HubSpot', call: name, ...cause })]);
+      await Promise.all([budget.failed(kind), report({ provider: 'HubSpot', call: name, ...cause })]);
       throw new CrmUnavailable(message, 0, true);
     });
     if (answered.read?.success || answered.isUnknown) {
@@ -94,7 +94,7 @@ export function hubspotCalls(
       return answered.read?.success ? answered.read.data : null;
     }
     const { counts, error, trouble } = failureOf(name, answered);
-    await tell(trouble);
+    await report(trouble);
     if (counts === 'answered' || counts === 'failed') await budget[counts](kind);
     else await budget.limited(counts === 'limited' ? kind : 'all', (error as CrmUnavailable).retryAfterMs);
     throw error;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import { callWatcher } from '../../platform/watchCall.ts';
-import type { TellTrouble } from '../../providers/trouble.ts';
+import type { ReportTrouble } from '../../providers/trouble.ts';
 import { answers, type CrmContact } from './answers.ts';
 import {
   type BatchOutcome,
@@ -64,10 +64,10 @@ export function hubspotClient(
   rules: FieldRules,
   budget: Budget,
   urgency: 'joiner' | 'background',
-  tell: TellTrouble,
+  report: ReportTrouble,
   watch = callWatcher(null),
 ) {
-  const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, tell, watch);
+  const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, report, watch);
   const { apiVersion, accessToken } = settings;
   const contacts = `/crm/objects/${apiVersion}/contacts`;
   const notes = `/crm/objects/${apiVersion}/notes`;
@@ -117,7 +117,7 @@ export function hubspotClient(
       const answer = await call(answers.batch, 'POST', contacts + path, { body: { inputs } });
       for (const error of answer.errors ?? [])
         if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
-          await tell(refusalOf(nameOf('POST', contacts + path), error).trouble);
+          await report(refusalOf(nameOf('POST', contacts + path), error).trouble);
       return outcomesOf(writes, answer);
     } catch (error) {
       if (!(error instanceof CrmRefused)) throw error;

@@ -7,7 +7,7 @@ const text = z.string().optional().catch(undefined);
  * An error as HubSpot describes it, about a call or about one record of a batch
  * (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be missing.
  */
-const saidError = z.object({
+const errorBody = z.object({
   message: text,
   category: text,
   correlationId: text,
@@ -24,12 +24,12 @@ const saidError = z.object({
     .optional()
     .catch(undefined),
 });
-type SaidError = z.infer<typeof saidError>;
-type Detail = NonNullable<SaidError['errors']>[number];
+type ErrorBody = z.infer<typeof errorBody>;
+type Detail = NonNullable<ErrorBody['errors']>[number];
 
 /** Returns the correlation id from an error's body. HubSpot's support finds the call by this id. */
 export function correlationIdOf(json: unknown): string | null {
-  return saidError.safeParse(json).data?.correlationId ?? null;
+  return errorBody.safeParse(json).data?.correlationId ?? null;
 }
 
 /** The beginning of a {@link Refusal}'s reason for a validation rule of the account. */
@@ -83,7 +83,7 @@ export interface Refusal {
  * invalid: the join is then sent again without it, and another notice says so.
  */
 export function refusalOf(call: string, error: unknown, status = 207): Refusal {
-  const { data: said = {} } = saidError.safeParse(error);
+  const { data: said = {} } = errorBody.safeParse(error);
   const details = said.errors ?? [];
   const rules = [...new Set(details.flatMap((detail) => ruleOf(detail) ?? []))];
   const isEmail =
@@ -106,7 +106,7 @@ export function refusalOf(call: string, error: unknown, status = 207): Refusal {
 }
 
 /** Returns the trouble of an error: the code and property of its first detail with a code, otherwise its limit or category. */
-function troubleOf(call: string, status: number, said: SaidError, requestId: string | null = null) {
+function troubleOf(call: string, status: number, said: ErrorBody, requestId: string | null = null) {
   const first = said.errors?.find(({ code }) => code !== undefined);
   const code = first?.code ?? said.policyName ?? said.category ?? null;
   const param = namesOf(first?.context);
@@ -176,7 +176,7 @@ interface ErrorAnswer {
 
 /** Classifies an error answer of HubSpot. `call` is the call's name. */
 export function failureOf(call: string, { status, retryAfter, requestId, json }: ErrorAnswer): Failure {
-  const read = saidError.safeParse(json);
+  const read = errorBody.safeParse(json);
   const said = read.data ?? {};
   const trouble = troubleOf(call, status, said, requestId);
   const cause = causeOf(status, trouble);
@@ -213,7 +213,7 @@ export function failureOf(call: string, { status, retryAfter, requestId, json }:
 }
 
 /** Returns the notice to staff about an answer that they must know of. */
-function noticeOf(call: string, status: number, cause: string, said: SaidError): string {
+function noticeOf(call: string, status: number, cause: string, said: ErrorBody): string {
   if (status === 401)
     return `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`;
   if (status === 403)
@@ -225,7 +225,7 @@ function noticeOf(call: string, status: number, cause: string, said: SaidError):
   return `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION.`;
 }
 
-function scopesOf({ errors }: SaidError): string {
+function scopesOf({ errors }: ErrorBody): string {
   const scopes = errors?.flatMap(({ context }) => {
     const named = context?.requiredGranularScopes ?? context?.requiredScopes;
     return Array.isArray(named) ? named : [];

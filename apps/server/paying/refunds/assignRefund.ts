@@ -4,7 +4,7 @@ import { type Assignment, assignRefund, possibleAssignments } from '#core/dashbo
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { RefundedLine } from '#core/refunds.ts';
-import { endNotices } from '../../letters/tellStaff.ts';
+import { endNotices } from '../../letters/notifyStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
@@ -27,7 +27,7 @@ interface Assigned {
  * the membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. Throws {@link
  * NotRefundable} if the assignment is impossible, or if its result now differs from `seen`, the result of a trial.
  */
-export async function sayWhatFor(
+export async function assignRefundLines(
   deps: Deps,
   refund: string,
   assignment: Assignment,
@@ -57,7 +57,7 @@ export async function sayWhatFor(
 
 /**
  * Reads a refund made outside Induct and the order of its payment, so that staff can assign the refund to lines. Throws like
- * {@link sayWhatFor}.
+ * {@link assignRefundLines}.
  */
 export async function readAssignable(
   deps: Deps,

@@ -16,14 +16,14 @@ import {
   standingAfter,
 } from '#core/refunds.ts';
 import type { Remedy } from '#core/remedy.ts';
-import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../../crm/queuePersonsForHubspot.ts';
 import { dueLetters, dueSecondPayment } from '../../letters/dueLetters.ts';
-import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../../letters/notifyStaff.ts';
 import { isUuid } from '../../platform/database/isUuid.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../../platform/database/types.ts';
 import type { MoneyBack } from '../../providers/stripe/moneyBack.ts';
-import { toldWith } from '../../session/alike.ts';
+import { sentTogetherWith } from '../../session/alike.ts';
 import type { Deps } from '../deps.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
@@ -120,7 +120,7 @@ export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): 
   await sql`
     select from join_session
     where uuid = ${these} or person_id in (
-      select alike.id from join_session own cross join lateral ${toldWith(sql`own.person_id`)} as alike (id) where own.uuid = ${these})
+      select alike.id from join_session own cross join lateral ${sentTogetherWith(sql`own.person_id`)} as alike (id) where own.uuid = ${these})
     order by uuid for no key update`.execute(trx);
 }
 
@@ -161,7 +161,7 @@ export async function recount(
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
-      : order.refunds.map((refund) => (refund.saidBy === null ? { ...refund, lines: null } : refund));
+      : order.refunds.map((refund) => (refund.assignedBy === null ? { ...refund, lines: null } : refund));
   for (const [index, refund] of refunds.entries()) {
     const isOther = !isDeepStrictEqual(refund.lines, order.refunds[index]!.lines);
     if (isOther)
@@ -172,10 +172,10 @@ export async function recount(
         .execute();
     if (!isOther && !made.includes(refund.uuid)) continue;
     await endNotices(trx, ['refund_elsewhere'], { about: { refund: refund.uuid } });
-    if (counts(refund)) await tellStaff(trx, refundElsewhere(order, session.uuid, refund));
+    if (counts(refund)) await notifyStaff(trx, refundElsewhere(order, session.uuid, refund));
   }
   await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
-  await tellHubspot(trx, session.uuid);
+  await queueForHubspot(trx, session.uuid);
 }
 
 /**
@@ -239,7 +239,7 @@ async function takeIn(
       .execute();
     const isLost = (of: RefundTable['status']) => of === 'failed' || of === 'canceled';
     if (isLost(status) && !isLost(known.status))
-      await tellStaff(trx, {
+      await notifyStaff(trx, {
         kind: 'refund_failed',
         subject: sessionUuid,
         params: {
@@ -385,7 +385,7 @@ async function dropDue(
       .where('uuid', '=', uuid)
       .execute();
     if (!isReturn)
-      await tellStaff(trx, {
+      await notifyStaff(trx, {
         kind: 'refund_dropped',
         subject: session.uuid,
         params: { intentId, amountCents },

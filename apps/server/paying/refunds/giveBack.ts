@@ -3,7 +3,7 @@ import type { Decided } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import { dueSecondPayment } from '../../letters/dueLetters.ts';
-import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../../letters/notifyStaff.ts';
 import { transaction } from '../../platform/database/transaction.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../../providers/stripe/failures.ts';
@@ -211,7 +211,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       .select('session_uuid')
       .where('intent_id', '=', intentId)
       .executeTakeFirstOrThrow();
-    await tellStaff(trx, {
+    await notifyStaff(trx, {
       kind: 'refund_refused',
       subject: payment.session_uuid,
       params: { intentId, amountCents: refund.amount_cents, refusal: error.message },

@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import { type BaseFacts, baseOf } from '#core/people.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { giveBack } from '#core/remedy.ts';
-import { tellOfLikelySame } from '../../crm/heldTwice.ts';
-import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
+import { notifyOfLikelySame } from '../../crm/heldTwice.ts';
+import { queueForHubspot } from '../../crm/queuePersonsForHubspot.ts';
 import { dueAgain } from '../../letters/dueLetters.ts';
-import { endNotices, tellStaff } from '../../letters/tellStaff.ts';
+import { endNotices, notifyStaff } from '../../letters/notifyStaff.ts';
 import type { Tables } from '../../platform/database/types.ts';
 import { alikeTo } from '../../session/alike.ts';
 import { baseFacts, forgetStatus } from '../../session/members.ts';
@@ -41,7 +41,7 @@ export async function bringStanding(
       .where('is_held', '=', true)
       .executeTakeFirst();
     if (other)
-      return tellStaff(trx, {
+      return notifyStaff(trx, {
         kind: 'back_again',
         subject: session.uuid,
         params: { intentId },
@@ -51,19 +51,19 @@ export async function bringStanding(
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
   if (membership.type === 'membership' && person_id !== null) await forgetStatus(trx, person_id);
-  await tellHubspot(trx, session.uuid);
+  await queueForHubspot(trx, session.uuid);
   const { type } = membership;
   const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
   await endNotices(trx, ['standing', 'back_again'], { about: { intentId } });
   if (isNotTold || !(standing === 'refunded' && (await isGivenBackHere(trx, intentId))))
-    await tellStaff(trx, {
+    await notifyStaff(trx, {
       kind: 'standing',
       subject: session.uuid,
       params: { intentId, type, standing, isNotTold },
       remedy: null,
     });
-  if (comesBack && type === 'membership' && person_id !== null) await tellOfLikelySame(trx, person_id);
-  if (type === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+  if (comesBack && type === 'membership' && person_id !== null) await notifyOfLikelySame(trx, person_id);
+  if (type === 'membership' && !isHeld(standing)) await notifyOfUpgrades(trx, session.uuid);
 }
 
 /** Whether no refund of a payment was made outside Induct. */
@@ -81,9 +81,9 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
   return rows.map((other) => other.uuid);
 }
 
-async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+async function notifyOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   for (const uuid of await upgradesAlone(trx, sessionUuid))
-    await tellStaff(trx, {
+    await notifyStaff(trx, {
       kind: 'upgrade_alone',
       subject: uuid,
       params: {},

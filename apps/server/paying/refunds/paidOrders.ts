@@ -42,6 +42,6 @@ export async function paidOrders(
 export const refundsOfPayment: RawBuilder<GivenBack[]> = sql`coalesce((
   select json_agg(json_build_object('uuid', refund.uuid, 'amountCents', refund.amount_cents, 'status', refund.status,
     'lines', refund.lines, 'refusal', refund.refusal, 'isDispute', refund.is_dispute,
-    'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+    'assignedBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
     order by refund.created_at, refund.uuid)
   from refund where refund.intent_id = payment.intent_id), '[]')`;

@@ -22,7 +22,7 @@ import { charge, upgradeIntentOf } from '../../../../tests/harness/upgrades.ts';
 import { refundPayment } from '../../books/refundPayment.ts';
 import { RefundRefused } from '../../providers/stripe/failures.ts';
 import { confirmPayment } from '../confirmPayment.ts';
-import { sayWhatFor } from './assignRefund.ts';
+import { assignRefundLines } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack, nothingGiven, promiseRefund } from './giveBack.ts';
 import { lockPaid, NotRefundable, refundJoin } from './refundJoin.ts';
@@ -256,7 +256,7 @@ test('Stripe refuses a refund for good when the charge has nothing left for it, 
 for (const [what, write] of [
   ['what Stripe tells of a payment', ({ intentId }) => followPayment(server.deps, intentId)],
   ['a refund that staff ask for', ({ uuid }) => refundJoin(server.deps, uuid, membershipOnly)],
-  ['what staff say a refund was for', ({ refund }) => sayWhatFor(server.deps, refund, 'none')],
+  ['what staff say a refund was for', ({ refund }) => assignRefundLines(server.deps, refund, 'none')],
 ] as const satisfies [
   string,
   (join: { uuid: string; intentId: string; refund: string }) => Promise<unknown>,

@@ -52,7 +52,7 @@ export async function forgetPayerAtStripe(
 
 /**
  * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Leaves out the
- * objects in `told`, which Stripe has erased already. {@link tellStripe} asks Stripe later.
+ * objects in `told`, which Stripe has erased already. {@link removeAtStripe} asks Stripe later.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -73,7 +73,7 @@ export async function dueAtStripe(
  * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe
  * refuses single objects, throws the first refusal after handling all objects. Throws any other failure immediately.
  */
-export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
+export async function removeAtStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database
     .selectFrom('forget_at_stripe')
     .select(['kind', 'stripe_id as id'])

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver, editAtHubspot, newContact } from '../../../../tests/harness/deliver.ts';
 import { control } from '../../../../tests/harness/providers.ts';
-import { erasedRows, toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
+import { erasedRows, staffNotices, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -267,7 +267,7 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
 
 test('a notice about somebody whose email and name contain those of the erased stays, and is not exported', async (t) => {
   const notices = ['Ann Lee <ann@example.com> paid twice.', 'Joann Leeds <joann@example.com.au> paid twice.'];
-  const written = () => toldStaff(server, { kind: 'provider_trouble' });
+  const written = () => staffNotices(server, { kind: 'provider_trouble' });
   for (const notice of notices) await writeNotice(server, notice);
   const person = { firstName: 'Ann', lastName: 'Lee', personalEmail: 'ann@example.com' };
   await orderingJoin(server.client(), undefined, person);

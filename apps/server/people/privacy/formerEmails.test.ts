@@ -10,7 +10,7 @@ import { identityOn } from '../../../../tests/harness/identity.ts';
 import { placesIn } from '../../../../tests/harness/placesIn.ts';
 import { askHubspot } from '../../../../tests/harness/providers.ts';
 import { all, retentionOn } from '../../../../tests/harness/retention.ts';
-import { toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
+import { staffNotices, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
@@ -255,5 +255,5 @@ test('a notice that has the name of an erased contact goes, though no join has t
   await orderingJoin(server.client(), undefined, { personalEmail: email });
   for (const name of ['Thaddeus Quillfeather', 'Thaddea Quill']) await writeNotice(server, `${name} wrote.`);
   await erase(t, email);
-  assert.deepEqual(await toldStaff(server, { kind: 'provider_trouble' }), ['Thaddea Quill wrote.']);
+  assert.deepEqual(await staffNotices(server, { kind: 'provider_trouble' }), ['Thaddea Quill wrote.']);
 });

@@ -29,7 +29,7 @@ import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 import type { Changed } from '../../platform/failed.ts';
 import { ChangedMeanwhile, correctPerson, previewCorrection } from '../correctPerson.ts';
 import { unmergePersons } from '../mergePersons.ts';
-import { tellStripe } from './atStripe.ts';
+import { removeAtStripe } from './atStripe.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
@@ -347,7 +347,7 @@ for (const when of ['while Stripe is told', 'after all is gone'] as const)
       });
     await erase(t, email);
     mayNote!.resolve();
-    await tellStripe(deps);
+    await removeAtStripe(deps);
     await until(async () => (await atStripe('customers', email)).length === 0);
     assert.equal(await customerId(), '');
   });

@@ -10,7 +10,7 @@ import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
-import { tellHubspot } from '../../crm/hubspotIsToHear.ts';
+import { queueForHubspot } from '../../crm/queuePersonsForHubspot.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 
 /** Tests that retention erases joins of one contact together if they need each other. */
@@ -32,7 +32,7 @@ for (const [contact, code, productId, paid] of [
     await age(uuid, 401);
     changeSociety(t, server, all);
     assert.deepEqual(await forgetAll(), none);
-    await tellHubspot(deps.database, later.uuid);
+    await queueForHubspot(deps.database, later.uuid);
     await deliver(server);
     assert.equal((await atHubspot(server, id, 'amount_paid')).amount_paid, paid);
     await runCommand(t, server, 'orders ship', [later.uuid]);

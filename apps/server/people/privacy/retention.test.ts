@@ -8,7 +8,7 @@ import { lockHolder, waiting } from '../../../../tests/harness/locks.ts';
 import { listStripe } from '../../../../tests/harness/providers.ts';
 import { everything, undergraduate } from '../../../../tests/harness/refunds.ts';
 import { all, none, retentionOn, rule } from '../../../../tests/harness/retention.ts';
-import { noticesOf, toldStaff, writeNotice } from '../../../../tests/harness/rows.ts';
+import { noticesOf, staffNotices, writeNotice } from '../../../../tests/harness/rows.ts';
 import { runCommand } from '../../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
@@ -19,7 +19,7 @@ import { confirmPayment } from '../../paying/confirmPayment.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 import type { Changed } from '../../platform/failed.ts';
 import { transitions } from '../../session/states.ts';
-import { dueAtStripe, tellStripe } from './atStripe.ts';
+import { dueAtStripe, removeAtStripe } from './atStripe.ts';
 import {
   applyRetention,
   forgetNightly,
@@ -53,7 +53,7 @@ test('notices to staff go after their days, also those that name no join', async
   const shown = await runCommand(t, server, 'retention', ['--dry-run']);
   assert.match(shown.out, new RegExp(`notices: kept for 100 days, 1 over it\n  ${rows[0]!.id}\n`));
   assert.deepEqual(await applyRetention(deps), { ...none, notices: 1 });
-  assert.deepEqual(await toldStaff(server), ['younger']);
+  assert.deepEqual(await staffNotices(server), ['younger']);
 });
 
 test('abandoned joins go after their days, and none that is being paid', async (t) => {
@@ -411,10 +411,10 @@ test('a payment that Stripe refuses to change keeps no other from being forgotte
   ];
   const path = `/v1/payment_intents/${intentId}`;
   await server.stripeFault({ kind: 'status', status: 400, method: 'POST', path, times: 1 });
-  await assert.rejects(tellStripe(deps));
+  await assert.rejects(removeAtStripe(deps));
   const left = () => deps.database.selectFrom('forget_at_stripe').select('stripe_id').execute();
   assert.deepEqual(await left(), [{ stripe_id: intentId }]);
-  await tellStripe(deps);
+  await removeAtStripe(deps);
   assert.deepEqual(await left(), []);
 });
 

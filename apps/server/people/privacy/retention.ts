@@ -10,7 +10,7 @@ import { Refusal } from '../../platform/http/refusal.ts';
 import { goesBack } from '../../session/goesBack.ts';
 import { baseFacts, hasEnded } from '../../session/members.ts';
 import type { Deps } from '../deps.ts';
-import { dueAtStripe, tellStripe } from './atStripe.ts';
+import { dueAtStripe, removeAtStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable, removeUnused } from './eraseJoins.ts';
 import { emailHasher } from './findPerson.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
@@ -203,7 +203,7 @@ export class NotAllRemoved extends Error {
  * Removes joins, documents and notices that are past their retention, at most `most` of each stage. Each join is erased in a
  * transaction of its own, by the same code as in a person's erasure. Returns how many were removed in each stage. An item that
  * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. Also removes persons that are not used any
- * more ({@link forgetUnused}). The caller must call {@link tellStripe} afterwards, even on failure.
+ * more ({@link forgetUnused}). The caller must call {@link removeAtStripe} afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   return removeAll(deps, (stage) => overdue(deps, stage, most));
@@ -229,7 +229,7 @@ export async function removeSeen(
     return error.counts;
   });
   try {
-    await tellStripe(deps);
+    await removeAtStripe(deps);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     faults.push(`${reasonOf(error)} The servers tell it again what to forget of them.`);
@@ -356,7 +356,7 @@ export function startForgetting(deps: Deps): () => Promise<void> {
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   if (!(await takeTurn(deps.database, 'retention', RETRY_SECONDS))) {
-    await tellStripe(deps);
+    await removeAtStripe(deps);
     return false;
   }
   let counts: Record<Stage, number>;
@@ -364,13 +364,13 @@ export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
     counts = await applyRetention(deps, most);
   } catch (error) {
     if (error instanceof NotAllRemoved) logCounts(deps, error.counts);
-    await tellStripe(deps);
+    await removeAtStripe(deps);
     throw error;
   }
   logCounts(deps, counts);
   const isMore = Object.values(counts).some((count) => count > 0) && (await isAnyOverdue(deps));
   await postpone(deps.database, 'retention', isMore ? 0 : DAY_SECONDS);
-  await tellStripe(deps);
+  await removeAtStripe(deps);
   return isMore;
 }
 

@@ -80,10 +80,10 @@ test('a server that starts without its database answers 503 meanwhile, and serve
   assert.equal(await statusOf(`${url}/readyz`), 200);
   assert.equal((await fetch(`${url}/api/public/site`)).status, 200);
   await until(() => server.log().some(({ msg }) => msg === 'listening'));
-  const told = server.log().filter(({ msg }) => /^the database/.test(String(msg)));
+  const told = server.log().filter(({ msg }) => /^(waiting for )?the database/.test(String(msg)));
   assert.deepEqual(
     told.map(({ msg }) => msg),
-    ['the database is waited for', 'the database was reached'],
+    ['waiting for the database', 'the database was reached'],
   );
 });
 
@@ -97,7 +97,7 @@ test('a wait that is over ends with a sentence that names the setting and no pas
   assert.equal(server.ended(), 1);
   assert.match(
     server.output(),
-    /The database at 127\.0\.0\.1:\d+ cannot be reached: connect ECONNREFUSED .*waited for 1 s \(DATABASE_WAIT_SECONDS\)/,
+    /The database at 127\.0\.0\.1:\d+ cannot be reached: connect ECONNREFUSED .*Waited 1 s for it \(DATABASE_WAIT_SECONDS\)/,
   );
   assert.doesNotMatch(server.output(), /secret|\n +at /);
 });
@@ -140,7 +140,7 @@ test('a connection that breaks while it migrates only begins the wait', { skip: 
   const waiting = "select from pg_locks where not granted and relation = 'migration'::regclass";
   await until(async () => (await holder.query(waiting)).rowCount === 1);
   await database.end('SIGQUIT');
-  await until(() => server.log().some(({ msg }) => msg === 'the database is waited for'));
+  await until(() => server.log().some(({ msg }) => msg === 'waiting for the database'));
   await database.begin();
   assert.equal(await statusOf(`${await server.listening}/readyz`), 200);
 });

@@ -67,13 +67,13 @@ export async function migrate(
     migrations = folder,
     version = ours,
     pauses = PAUSES_S,
-    tell = () => {},
+    warn = () => {},
     seen,
   }: {
     migrations?: string;
     version?: string;
     pauses?: readonly number[];
-    tell?: (sentence: string) => void;
+    warn?: (sentence: string) => void;
     /** The names of the migrations that staff have agreed to. If others are pending, none is applied. */
     seen?: readonly string[];
   } = {},
@@ -83,7 +83,7 @@ export async function migrate(
     await switchOffTimeouts(client);
     // A server without pending migrations must not wait until another server (of a newer version, for example) has migrated.
     if ((await readState()).length === 0) return [];
-    await takeTurn(client, tell);
+    await takeTurn(client, warn);
     const waiting = await readState();
     if (waiting.length === 0) return [];
     if (seen && waiting.some(({ name }) => !seen.includes(name)))
@@ -91,7 +91,7 @@ export async function migrate(
     await client.query(
       'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now(), oldest_version text)',
     );
-    for (const migration of waiting) await apply(client, migration, pauses, tell);
+    for (const migration of waiting) await apply(client, migration, pauses, warn);
     return waiting.map(({ name }) => name);
   } finally {
     await client.end();
@@ -108,7 +108,7 @@ async function apply(
   client: pg.Client,
   { name, sql, checksum, oldestVersion }: Migration,
   pauses: readonly number[],
-  tell: (sentence: string) => void,
+  warn: (sentence: string) => void,
 ): Promise<void> {
   for (const seconds of [...pauses, null]) {
     try {
@@ -132,8 +132,8 @@ async function apply(
         throw new Error(
           `The migration ${name} did not get ${others} It has changed nothing. When those transactions are over, start the server again, or migrate again.`,
         );
-      tell(
-        `The migration ${name} waits for ${others} It has let go of everything, and is run again in ${seconds} s.`,
+      warn(
+        `The migration ${name} waits for ${others} It was rolled back, and will run again in ${seconds} s.`,
       );
       await pause(seconds * 1_000);
     }
@@ -163,12 +163,12 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
  * Waits until no other server migrates the database, for as long as that takes, and takes the lock {@link migrating}. The end of
  * the connection releases the lock.
  */
-async function takeTurn(client: pg.Client, tell: (sentence: string) => void): Promise<void> {
+async function takeTurn(client: pg.Client, warn: (sentence: string) => void): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
     migrating,
   ]);
   if (rows[0]!.taken) return;
-  tell('Another server migrates the database: it is waited for.');
+  warn('Another server is migrating the database. Waiting for it.');
   await client.query('select pg_advisory_lock($1)', [migrating]);
 }
 

@@ -229,7 +229,7 @@ async function waitingFor(t: TestContext, next: string) {
   writeFileSync(join(folder, '0002-next.sql'), next);
   const told: string[] = [];
   const run = (pauses?: number[]) =>
-    migrate(made.url, { migrations: folder, ...(pauses && { pauses }), tell: (said) => told.push(said) });
+    migrate(made.url, { migrations: folder, ...(pauses && { pauses }), warn: (said) => told.push(said) });
   /** Resolves when a connection to the database waits for a lock of this kind. */
   const waitsFor = (event: 'relation' | 'advisory') =>
     until(
@@ -356,7 +356,7 @@ test('a migration may take longer than the timeouts that a provider sets, and ma
   await pause(600);
   await another.query('select pg_advisory_unlock(7368275)');
   assert.deepEqual(await migrated, ['0002-next.sql']);
-  assert.deepEqual(told, ['Another server migrates the database: it is waited for.']);
+  assert.deepEqual(told, ['Another server is migrating the database. Waiting for it.']);
 });
 
 test('who has nothing to migrate does not wait for who migrates', async (t) => {

@@ -40,7 +40,7 @@ import {
 import { hasInvitations, searchInvitations } from '../../joining/invitations/searchInvitations.ts';
 import { sendDueLinks } from '../../joining/pass/sendLinks.ts';
 import { joinsByDay, readNumbers } from '../../joining/readNumbers.ts';
-import { tellOfGuessing } from '../../joining/watchGuesses.ts';
+import { notifyOfGuessing } from '../../joining/watchGuesses.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { shipLines, unshipLines } from '../../membership/shipOrder.ts';
 import { refusalsOf } from '../../people/privacy/underWay.ts';
@@ -238,7 +238,7 @@ test('the statements of what runs in the background read by index', { skip: only
       "insert into schedule (name, reached_at, cursor) values ('contacts sync', now(), null), ('contacts look', now(), '9999')",
     );
     await syncContacts(server.deps);
-    await tellOfGuessing(server.deps);
+    await notifyOfGuessing(server.deps);
     await database.query(
       "insert into letter (kind, session_uuid, occasion) values ('reminder-hour', $1, 'left')",
       [left],

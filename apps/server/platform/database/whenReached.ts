@@ -38,13 +38,13 @@ export async function whenReached<Done>(
   };
   // Ignores an error of the waiting room, such as a port in use: the server gets the same error when it listens.
   const slow = setTimeout(() => void openRoom().catch(() => {}), SLOW_MS);
-  let isTold = false;
+  let hasWarned = false;
   try {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const outcome = await attempt(config.databaseUrl, start);
       if ('done' in outcome) {
         const room = await opening?.catch(() => undefined);
-        if (isTold)
+        if (hasWarned)
           log.warn({ seconds: Math.round((performance.now() - began) / 1_000) }, 'the database was reached');
         return { done: outcome.done, room };
       }
@@ -52,11 +52,11 @@ export async function whenReached<Done>(
       const left = waitsUntil - performance.now();
       if (left <= 0)
         throw new Error(
-          `${reason} It was waited for ${config.databaseWaitSeconds} s (DATABASE_WAIT_SECONDS); is DATABASE_URL right?`,
+          `${reason} Waited ${config.databaseWaitSeconds} s for it (DATABASE_WAIT_SECONDS). Is DATABASE_URL right?`,
         );
-      if (!isTold) {
-        isTold = true;
-        log.warn({ reason, waitSeconds: config.databaseWaitSeconds }, 'the database is waited for');
+      if (!hasWarned) {
+        hasWarned = true;
+        log.warn({ reason, waitSeconds: config.databaseWaitSeconds }, 'waiting for the database');
       }
       await openRoom();
       await pause(Math.min(pauseMs, left));

@@ -49,7 +49,7 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
   });
   app.all('/*', ({ id, url, log }, reply) => {
     if (isForPrograms(url)) throw new Refusal(503, NO_DATABASE, { retryAfter: DATABASE_RETRY_SECONDS });
-    log.warn('somebody came while the database is waited for');
+    log.warn('a request arrived while waiting for the database');
     const [reference, seconds] = [referenceOf(id), DATABASE_RETRY_SECONDS];
     return reply
       .status(503)

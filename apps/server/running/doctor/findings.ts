@@ -215,6 +215,6 @@ function ofEncryption({ hasDocumentKey, keys, mode }: Facts): Finding {
   const encryption = about('Document key');
   if (hasDocumentKey)
     return encryption.ok('DOCUMENT_KEY is set: documents are encrypted, also before they are whole.');
-  const say = keys.live || mode === 'live' ? encryption.missing : encryption.ok;
-  return say('Documents are not encrypted. Set DOCUMENT_KEY.', { do: 'set document key' });
+  const finding = keys.live || mode === 'live' ? encryption.missing : encryption.ok;
+  return finding('Documents are not encrypted. Set DOCUMENT_KEY.', { do: 'set document key' });
 }

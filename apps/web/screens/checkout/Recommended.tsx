@@ -9,10 +9,10 @@ import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
 /**
- * The recommended products that are not in the order yet. With `saysDelivery`, also says when they are delivered and what
+ * The recommended products that are not in the order yet. With `showsDelivery`, also says when they are delivered and what
  * delivery costs.
  */
-export function Recommended({ products, saysDelivery }: { products: Product[]; saysDelivery: boolean }) {
+export function Recommended({ products, showsDelivery }: { products: Product[]; showsDelivery: boolean }) {
   const { delivery } = useSite();
   if (products.length === 0) return null;
   return (
@@ -23,7 +23,7 @@ export function Recommended({ products, saysDelivery }: { products: Product[]; s
           <Item key={product.uuid} product={product} />
         ))}
       </ul>
-      {saysDelivery && delivery && <Hint>{delivery}</Hint>}
+      {showsDelivery && delivery && <Hint>{delivery}</Hint>}
     </section>
   );
 }

@@ -48,7 +48,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   return (
     <div className={styles.screen}>
       <OrderPanel order={order} refundNote={details.refundNote}>
-        {wide && <Recommended products={recommended} saysDelivery={order.storeProducts.length === 0} />}
+        {wide && <Recommended products={recommended} showsDelivery={order.storeProducts.length === 0} />}
       </OrderPanel>
       <section className={styles.form} aria-label="Payment">
         {!details.isCheckoutOnly && <ProgressBar current="Checkout" />}
@@ -63,7 +63,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             refundNote={details.refundNote}
           />
         )}
-        {!wide && <Recommended products={recommended} saysDelivery />}
+        {!wide && <Recommended products={recommended} showsDelivery />}
         <Donations options={details.donationOptions} donations={order.donations} />
         {intent && (
           <Payment

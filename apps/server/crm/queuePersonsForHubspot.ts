@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
-import { toldWith } from '../session/alike.ts';
+import { sentTogetherWith } from '../session/alike.ts';
 
 /**
  * SQL for whether a person has no contact, so that their data go into the contact that was found for them, if any. `person` is
@@ -47,14 +47,14 @@ export function makeDue(
  * Makes persons (SQL for a subquery of ids), and all who are sent together with them, due to be sent to HubSpot. For those who
  * are attached to a contact, makes the person of that contact due.
  */
-export async function hubspotIsToHear(
+export async function queuePersonsForHubspot(
   trx: Kysely<Tables>,
   persons: RawBuilder<unknown>,
   how: Parameters<typeof makeDue>[1] = {},
 ): Promise<void> {
   const tellers = sql`(
     select distinct coalesce(teller.id, told.id) as id
-    from ${persons} as changed (id) join lateral ${toldWith(sql`changed.id`)} as beside (id) on true
+    from ${persons} as changed (id) join lateral ${sentTogetherWith(sql`changed.id`)} as beside (id) on true
     join person told on told.id = beside.id and told.erased_at is null and (told.merged_into is null or told.contact_id is not null)
     left join person teller on ${isTeller('teller', 'told')})`;
   await makeDue(tellers, how).execute(trx);
@@ -64,24 +64,24 @@ export async function hubspotIsToHear(
  * Returns SQL for the ids of persons and of all who are sent to HubSpot together with them now. To be called before a change that
  * may separate them, so that all of them are sent after it.
  */
-export async function toldTogether(
+export async function queuedTogether(
   trx: Kysely<Tables>,
   persons: readonly number[],
 ): Promise<RawBuilder<unknown>> {
   const { rows } = await sql<{ id: number }>`
-    select distinct told.id from unnest(${persons}::bigint[]) as person (id), lateral ${toldWith(sql`person.id`)} as told (id)`.execute(
+    select distinct told.id from unnest(${persons}::bigint[]) as person (id), lateral ${sentTogetherWith(sql`person.id`)} as told (id)`.execute(
     trx,
   );
   return sql`(select unnest(${rows.map(({ id }) => id)}::bigint[]))`;
 }
 
 /** Makes the person of a join due to be sent to HubSpot. To be called in the transaction that changes the join. */
-export async function tellHubspot(
+export async function queueForHubspot(
   trx: Kysely<Tables>,
   sessionUuid: string,
   how: Parameters<typeof makeDue>[1] = {},
 ): Promise<void> {
-  await hubspotIsToHear(
+  await queuePersonsForHubspot(
     trx,
     sql`(select person_id from join_session where uuid = ${sessionUuid} and person_id is not null)`,
     how,

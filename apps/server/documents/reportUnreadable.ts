@@ -1,13 +1,13 @@
-import { tellStaff } from '../letters/tellStaff.ts';
+import { notifyStaff } from '../letters/notifyStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
 import type { Deps } from './deps.ts';
 
 /** Logs that a document cannot be read, and gives staff a notice for each cause. */
-export async function tellUnreadable(
+export async function reportUnreadable(
   { database, log }: Pick<Deps, 'database' | 'log'>,
   err: DocumentFault,
 ): Promise<void> {
   log.error({ err }, 'a document cannot be read');
   const params = { text: err.notice };
-  await tellStaff(database, { kind: 'unreadable_document', subject: null, params, remedy: null });
+  await notifyStaff(database, { kind: 'unreadable_document', subject: null, params, remedy: null });
 }

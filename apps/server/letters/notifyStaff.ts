@@ -6,7 +6,7 @@ import type { Tables } from '../platform/database/types.ts';
  * Writes a notice for staff. If a notice of the same cause (kind, subject and params) is open, increases its count and replaces
  * its remedy instead. With `once`, writes nothing if there was ever a notice of the same cause.
  */
-export async function tellStaff(
+export async function notifyStaff(
   trx: Kysely<Tables>,
   { kind, subject, params, remedy }: Notice,
   { once = false } = {},
