@@ -163,7 +163,7 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
 
 /** Adds a programme `graduate` to the society file: like `undergraduate`, with a membership of its own. */
 function withGraduates(source: string): string {
-  const [, undergraduate] = /(\n {2}undergraduate:\n.*?)\n\n# Ids are/s.exec(source)!;
+  const [, undergraduate] = /(\n {2}undergraduate:\n.*?)\n\n/s.exec(source)!;
   const graduate = undergraduate!
     .replace('undergraduate:', 'graduate:')
     .replace('defaultMembership: 3', 'defaultMembership: 90');
