@@ -88,6 +88,8 @@ test('on a phone the form of a billing address is open if a part is unknown, or 
     await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue(postalCode ?? '');
     await expect(addressForm(page).getByLabel('ZIP code')).toBeVisible();
     await expect(button(page, 'Change billing address')).toBeHidden();
+    await expect(cardForm(page).getByLabel('Security code')).toBeVisible();
+    await expect(addressForm(page).getByLabel('Full name')).not.toBeFocused();
   }
 });
 

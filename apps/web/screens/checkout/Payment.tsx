@@ -89,9 +89,12 @@ function CardForm({
   }, [isReady]);
   // The form gets only the initial values. Later values would overwrite what the joiner has typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
-  const [isAddressOpen, setAddressOpen] = useState(given === null);
+  const [isRefused, setRefused] = useState(false);
+  const [isChanging, setChanging] = useState(false);
+  const isAddressOpen = given === null || isRefused || isChanging;
   const focusAddress = useCallback(() => elements?.getElement('address')?.focus(), [elements]);
-  useFocusRescue(isAddressOpen, focusAddress);
+  // Only a press of Change moves the focus into the form, not a form that opens because Stripe refuses the address.
+  useFocusRescue(isChanging, focusAddress);
   const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
   /**
@@ -171,11 +174,7 @@ function CardForm({
           {!isAddressOpen && (
             <p className={styles.givenAddress}>
               <span>{given}</span>
-              <Button
-                variant="plain"
-                aria-label="Change billing address"
-                onClick={() => setAddressOpen(true)}
-              >
+              <Button variant="plain" aria-label="Change billing address" onClick={() => setChanging(true)}>
                 Change
               </Button>
             </p>
@@ -189,7 +188,7 @@ function CardForm({
                 setReady((now) => ({ ...now, address: true }));
                 // If Stripe does not accept the address as it is, the joiner has to see the form.
                 const { complete } = await address.getValue().catch(() => ({ complete: false }));
-                if (!complete) setAddressOpen(true);
+                if (!complete) setRefused(true);
               }}
             />
           </div>
