@@ -5,7 +5,7 @@ import { type HubspotClient, hubspotClient } from './crm/hubspot/client.ts';
 import type { Deps } from './deps.ts';
 import { openInspector } from './documents/inspector.ts';
 import { clamd } from './documents/scanner.ts';
-import { troubleTeller } from './letters/providerTrouble.ts';
+import { troubleReporter } from './letters/providerTrouble.ts';
 import { readLetterTexts } from './letters/readTexts.ts';
 import { stopLinks } from './letters/stopLinks.ts';
 import { openPrinter } from './membership/printer.ts';
@@ -76,7 +76,7 @@ async function wireWith(
       society.crm.fields,
       crmBudget,
       urgency,
-      troubleTeller(database, log),
+      troubleReporter(database, log),
       watch,
     );
   const now = () => new Date();
@@ -93,7 +93,7 @@ async function wireWith(
     payments: stripeProvider({
       ...config.providers.stripe,
       watch,
-      onFailure: stripeFailures(troubleTeller(database, log)),
+      onFailure: stripeFailures(troubleReporter(database, log)),
     }),
     contacts: mirroredContacts({ database, society, hubspot: hubspotFor('joiner') }, now),
     hubspot: hubspotFor('background'),

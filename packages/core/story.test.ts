@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printStory, type StoryDetail, type StoryEvent, type StoryStep, storySteps } from './story.ts';
+import { type StoryDetail, type StoryEvent, type StoryStep, storyLines, storySteps } from './story.ts';
 
 const event = (step: StoryStep, detail: StoryDetail | null = null, ms = 0): StoryEvent => ({
   at: new Date(ms),
@@ -12,7 +12,7 @@ const event = (step: StoryStep, detail: StoryDetail | null = null, ms = 0): Stor
 const membership = (productId: number, name: string, priceCents: number) =>
   ({ productId, type: 'membership', name, priceCents }) as const;
 const pin = { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 } as const;
-const texts = (...events: StoryEvent[]) => printStory(events).map(({ text }) => text);
+const texts = (...events: StoryEvent[]) => storyLines(events).map(({ text }) => text);
 
 test('an order is told by what changed of it', () => {
   const base = membership(1, 'Membership', 6500);
@@ -56,14 +56,14 @@ test('every step has a sentence of its own', () => {
 
 test('a contact is linked by staff; otherwise it was merged', () => {
   const linked = (cause: StoryEvent['cause']) =>
-    printStory([{ ...event('contact_linked', { contact: '7' }), cause }])[0]!.text;
+    storyLines([{ ...event('contact_linked', { contact: '7' }), cause }])[0]!.text;
   assert.equal(linked('staff'), 'Linked to contact 7.');
   assert.equal(linked('induct'), 'Its contact was merged in HubSpot and is contact 7 now.');
 });
 
 test('staff are named, and everybody else by what they are', () => {
   const by = (cause: StoryEvent['cause'], actor: string | null = null) =>
-    printStory([{ ...event('paid'), cause, actor }])[0]!.by;
+    storyLines([{ ...event('paid'), cause, actor }])[0]!.by;
   assert.deepEqual(
     [by('staff', 'Robin'), by('joiner'), by('stripe'), by('induct'), by('record')],
     ['staff (Robin)', 'the joiner', 'Stripe', 'Induct', 'from the rows'],

@@ -95,7 +95,7 @@ export interface StoryLine {
  * Returns the recorded steps of a join as sentences, in the order of time. Steps with the same time are sorted as in {@link
  * storySteps}. The sentence about a changed order names the changes.
  */
-export function printStory(events: readonly StoryEvent[]): StoryLine[] {
+export function storyLines(events: readonly StoryEvent[]): StoryLine[] {
   const moments = Map.groupBy(events, ({ at }) => at.getTime()).values();
   const inOrder = [...moments].flatMap((moment) =>
     moment.toSorted((one, other) => storySteps.indexOf(one.step) - storySteps.indexOf(other.step)),

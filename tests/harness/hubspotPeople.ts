@@ -3,7 +3,7 @@ import { deliveriesOf } from '../../apps/server/crm/deliveries.ts';
 import { noBudget } from '../../apps/server/crm/hubspot/budget.ts';
 import { hubspotClient } from '../../apps/server/crm/hubspot/client.ts';
 import { syncContacts } from '../../apps/server/crm/syncContacts.ts';
-import { notifyNobody } from '../../apps/server/providers/trouble.ts';
+import { reportNothing } from '../../apps/server/providers/trouble.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
@@ -32,7 +32,7 @@ export function hubspotPeople(server: TestServer) {
       society.crm.fields,
       noBudget,
       'background',
-      notifyNobody,
+      reportNothing,
     );
     return syncContacts({ ...server.deps, database: server.background, hubspot });
   };

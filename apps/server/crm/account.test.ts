@@ -7,7 +7,7 @@ import { runCommand, runTyped } from '../../../tests/harness/runCommand.ts';
 import { newMember } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { notifyNobody } from '../providers/trouble.ts';
+import { reportNothing } from '../providers/trouble.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { lookAtContacts } from './followContacts.ts';
 import { noBudget } from './hubspot/budget.ts';
@@ -34,7 +34,7 @@ test('with a token of another account no contact counts as deleted, none is crea
     society.crm.fields,
     noBudget,
     'background',
-    notifyNobody,
+    reportNothing,
   );
   const elsewhere = { ...server, deps: { ...server.deps, hubspot }, hubspot };
   const rows = async () =>
@@ -99,7 +99,7 @@ test('a token that may not ask for its account is not checked, and contacts are 
     server.deps.society.crm.fields,
     noBudget,
     'background',
-    notifyNobody,
+    reportNothing,
   );
   await sql`update crm_delivery set due_at = now() where due_at is not null and person_id in ${deliveriesOf(sql`(${uuid}::uuid)`)}`.execute(
     server.background,

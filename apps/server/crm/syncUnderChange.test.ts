@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { askHubspot, type HubspotContact } from '../../../tests/harness/providers.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { notifyNobody } from '../providers/trouble.ts';
+import { reportNothing } from '../providers/trouble.ts';
 import { noBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { syncContacts } from './syncContacts.ts';
@@ -14,7 +14,13 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 let hubspot: HubspotClient;
 before(async () => {
   const { config, society } = server.deps;
-  hubspot = hubspotClient(config.providers.hubspot, society.crm.fields, noBudget, 'background', notifyNobody);
+  hubspot = hubspotClient(
+    config.providers.hubspot,
+    society.crm.fields,
+    noBudget,
+    'background',
+    reportNothing,
+  );
 });
 const batch = async (path: 'create' | 'update', inputs: object[]) => {
   const results: { id: string }[] = [];

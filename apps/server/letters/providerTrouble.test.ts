@@ -7,7 +7,7 @@ import { staffNotices } from '../../../tests/harness/rows.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
-import { troubleTeller } from './providerTrouble.ts';
+import { troubleReporter } from './providerTrouble.ts';
 import { endNotice, readNotices } from './readNotices.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -40,27 +40,29 @@ function readableLog() {
 
 test('a cause is a line in the log each time and one notice while it is open, however many processes meet it at once', async () => {
   const { log, lines } = readableLog();
-  const tellers = [server.deps.database, server.background].map((database) => troubleTeller(database, log));
-  for (let round = 0; round < 5; round++) await Promise.all(tellers.map((tell) => tell(trouble)));
+  const reporters = [server.deps.database, server.background].map((database) =>
+    troubleReporter(database, log),
+  );
+  for (let round = 0; round < 5; round++) await Promise.all(reporters.map((report) => report(trouble)));
   assert.deepEqual(await notices(), [trouble.notice]);
   assert.equal(lines.length, 10);
   const { notice: _, ...facts } = trouble;
   for (const line of lines)
     assert.deepEqual({ ...line, level: 0, time: 0, msg: '' }, { ...facts, level: 0, time: 0, msg: '' });
-  await tellers[0]!({ ...trouble, notice: 'Another cause.' });
+  await reporters[0]!({ ...trouble, notice: 'Another cause.' });
   const staff = { ...server.deps, actor: 'Dana' };
   const [first] = await readNotices(staff, { since: new Date(0) });
   assert.equal(first!.count, 10);
   assert.deepEqual(first!.params, { text: trouble.notice, provider: trouble.provider });
   assert.deepEqual([await endNotice(staff, first!.id), await endNotice(staff, first!.id)], [true, false]);
-  await tellers[1]!(trouble);
+  await reporters[1]!(trouble);
   assert.deepEqual(await notices(), [trouble.notice, 'Another cause.', trouble.notice]);
   assert.equal((await readNotices(staff, { since: new Date(0) })).length, 2);
 });
 
 test('what ends by itself is a line in the log, and no notice', async () => {
   const { log, lines } = readableLog();
-  await troubleTeller(server.background, log)({ ...trouble, notice: null });
+  await troubleReporter(server.background, log)({ ...trouble, notice: null });
   assert.deepEqual(await notices(), []);
   assert.equal(lines[0]?.requestId, 'req_1');
 });

@@ -7,7 +7,7 @@ import { notifyStaff } from './notifyStaff.ts';
  * Returns a function that logs a provider's failure. If staff have to act (`notice` is not null), it logs an error and writes the
  * notice. The function never throws, because its caller is already handling the failure.
  */
-export function troubleTeller(database: Database, log: Log): ReportTrouble {
+export function troubleReporter(database: Database, log: Log): ReportTrouble {
   return async ({ notice, remedy = null, ...facts }) => {
     if (notice === null) {
       log.warn(facts, 'a provider did not do a call');

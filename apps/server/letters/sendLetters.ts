@@ -16,7 +16,7 @@ import {
 import { compose } from './compose.ts';
 import type { Deps } from './deps.ts';
 import { countedFor, judgeLetter } from './judgeLetter.ts';
-import { troubleTeller } from './providerTrouble.ts';
+import { troubleReporter } from './providerTrouble.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
@@ -161,7 +161,7 @@ async function waitForServer(
       where id = ${id} and sent_at is null`.execute(database);
   }
   const isLong = now().getTime() - dueAt.getTime() > TOLD_AFTER_MS;
-  await troubleTeller(
+  await troubleReporter(
     database,
     log,
   )({

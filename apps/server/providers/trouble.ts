@@ -24,4 +24,4 @@ export interface ProviderTrouble {
 export type ReportTrouble = (trouble: ProviderTrouble) => Promise<void>;
 
 /** Reports nothing. For the doctor, which shows every failure itself. */
-export const notifyNobody: ReportTrouble = async () => {};
+export const reportNothing: ReportTrouble = async () => {};

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { printStory, type StoryEvent, type StoryLine } from '#core/story.ts';
+import { type StoryEvent, type StoryLine, storyLines } from '#core/story.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -24,13 +24,13 @@ export async function readStory(
     .execute();
   const { created_at, origin, programme, erased_at } = session;
   if (erased_at === null)
-    return printStory([
+    return storyLines([
       { at: created_at, step: 'started', cause: 'joiner', actor: null, detail: { origin, programme } },
       ...recorded,
     ]);
   const first = recorded[0]?.at.getTime() ?? Number.POSITIVE_INFINITY;
   const before = (await eventsFromRows(database, uuid)).filter(({ at }) => at.getTime() < first);
-  return printStory([...before, ...recorded]);
+  return storyLines([...before, ...recorded]);
 }
 
 /** Derives a join's steps and their times from its rows. */

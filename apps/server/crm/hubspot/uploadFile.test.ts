@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { defaultFieldRules } from '#core/crmFields.ts';
-import { notifyNobody } from '../../providers/trouble.ts';
+import { reportNothing } from '../../providers/trouble.ts';
 import { noBudget } from './budget.ts';
 import { type HubspotClient, hubspotClient } from './client.ts';
 
@@ -47,7 +47,7 @@ function clientOf(url: string): HubspotClient {
     defaultFieldRules,
     noBudget,
     'background',
-    notifyNobody,
+    reportNothing,
   );
 }
 

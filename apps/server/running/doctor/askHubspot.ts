@@ -4,7 +4,7 @@ import { hubspotClient } from '../../crm/hubspot/client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../../crm/hubspot/errors.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import type { Answer } from '../../providers/answer.ts';
-import { notifyNobody } from '../../providers/trouble.ts';
+import { reportNothing } from '../../providers/trouble.ts';
 
 export interface HubspotAccount {
   /** The names of the account's contact properties; null if HubSpot does not support the API version. */
@@ -26,7 +26,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Makes calls to HubSpot that show what the token may do. Changes nothing. An error of HubSpot is returned, not thrown. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
-  const client = hubspotClient(settings, rules, noBudget, 'joiner', notifyNobody);
+  const client = hubspotClient(settings, rules, noBudget, 'joiner', reportNothing);
   const [properties, contacts, scopes, account] = await Promise.all([
     ask(() => client.getPropertyNames()),
     // Shows whether the token may read contacts. The contact need not exist.

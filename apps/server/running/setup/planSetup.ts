@@ -3,7 +3,7 @@ import { hubspotClient } from '../../crm/hubspot/client.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { askStripe } from '../../providers/stripe/account.ts';
 import { stripeRegistry } from '../../providers/stripe/register.ts';
-import { notifyNobody } from '../../providers/trouble.ts';
+import { reportNothing } from '../../providers/trouble.ts';
 import { readSociety } from '../../society/readSociety.ts';
 import type { StandIns } from '../doctor/examine.ts';
 import { planHubspot } from './planHubspot.ts';
@@ -23,7 +23,7 @@ export async function planSetup(config: Config, standIns: StandIns): Promise<Set
   }
   if (!standIns.hubspot) {
     const { fields } = (await readSociety(config.societyFile)).crm;
-    const hubspot = hubspotClient(config.providers.hubspot, fields, noBudget, 'background', notifyNobody);
+    const hubspot = hubspotClient(config.providers.hubspot, fields, noBudget, 'background', reportNothing);
     plans.push(await planHubspot(hubspot, fields));
   }
   return plans;
