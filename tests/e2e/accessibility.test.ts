@@ -201,7 +201,7 @@ test('the progress bar has three steps, links back, and names the current one', 
   await expect(steps.getByRole('link')).toHaveCount(0);
 });
 
-test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, regions of the country', async ({
+test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, regions of the country; a GPA below the rules gets a note', async ({
   page,
 }) => {
   await detailedJoin(page);
@@ -215,6 +215,11 @@ test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, r
   await expect(gpas).toHaveCount(42);
   await expect(gpas.nth(1)).toHaveText('0.0');
   await expect(gpas.last()).toHaveText('4.0');
+  const note = page.getByText('An SAT score of 1300 or an ACT score of 27 also makes you eligible.');
+  await page.getByLabel('High school GPA').selectOption('3.5');
+  await expect(note).toBeHidden();
+  await page.getByLabel('High school GPA').selectOption('3.4');
+  await expect(note).toBeVisible();
   await page.getByLabel('Country').selectOption('Chile');
   await expect(page.getByRole('combobox', { name: /^State\/Province/ })).toHaveValue('');
 });

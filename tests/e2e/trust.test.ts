@@ -45,7 +45,9 @@ test('the rules of eligibility and the refund stand beside the prices, in the or
   const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
   await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
   await expect(page.getByRole('main').getByText(REFUND)).toBeVisible();
+  await expect(page.getByText(/^Can’t afford it\? Write to \S+@\S+/)).toBeVisible();
   await page.goto('/registration/checkout');
+  await expect(page.getByText('Mailed to you within two weeks at no extra cost.')).toBeVisible();
   await expect(page.getByRole('complementary', { name: 'Order summary' }).getByText(REFUND)).toBeVisible();
   const { upgradePath } = await paidJoin(page, async () => uuid);
   await page.goto(upgradePath);
