@@ -266,7 +266,7 @@ test('--qr does not overwrite, and takes no other ending, folder or file of link
   assert.equal(readFileSync(there, 'utf8'), 'kept');
 });
 
-/** Returns grey pixels as jsQR reads them. */
+/** Returns black and white pixels (RGBA), as jsQR reads them. */
 function readable(side: number, isLight: (x: number, y: number) => boolean) {
   const data = new Uint8ClampedArray(side * side * 4).fill(255);
   for (let at = 0; at < side * side; at++)

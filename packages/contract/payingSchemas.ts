@@ -233,6 +233,6 @@ export const payingSchemas = {
   },
   skipUpgrade: { params: sessionParams, body: noBody, data: z.object({ goOn: z.string() }) },
   getRefundRequest: { params: sessionParams, data: refundRequest },
-  /** `total` is the sum that the member was shown. It is only compared. */
+  /** `total` is the sum that the member was shown (cents). The call is refused (409) if the server's sum differs. */
   requestRefund: { params: sessionParams, body: z.object({ total: z.int() }), data: refundRequest },
 } as const;

@@ -17,7 +17,7 @@ export const joinFields = [
  * joins are written without the field. If the CRM lacks any other property, joins are refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
-/** Fields that are written into a contact that only has the payer's email and name. */
+/** Fields that are written into a contact that only shares the person's email and name. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
 /**
  * The longest time (ms) from a payment to its confirmation in our database, as long as Stripe answers. If neither the browser nor
@@ -133,7 +133,7 @@ export function propertiesToSend(
 }
 
 /**
- * Returns the values to write into a contact that only has the payer's email and name, by CRM property, and which of the CRM's
+ * Returns the values to write into a contact that only shares the person's email and name, by CRM property, and which of the CRM's
  * values are then ours, by field. Only values of the purchase are written, and only where the CRM has no value or still has ours
  * (`sent`); never a name, an address or consent. `member` is written over any status the first time. Once we have written it, it
  * is written over `former` only.

@@ -16,7 +16,7 @@ export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
   /** How many codes of this kind there are. For the kind `alike`: how many pairs of similar codes were found; there may be more. */
   count: number;
-  /** Line numbers in the imported file: of the first code that is too short, or of the first two similar codes. */
+  /** Line numbers in the imported file. `short`: of the first such code. `sequential`, `alike`: of the first two. */
   lines: number[];
 }
 

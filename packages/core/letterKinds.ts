@@ -16,7 +16,7 @@ export const letterKinds = [
   /** A member has asked for a refund. The next kind: staff have declined it. */
   'refund-asked',
   'refund-declined',
-  /** Reports that a payment bought nothing (for example because the payer already holds the product) and is refunded in full. */
+  /** Reports that a payment bought nothing (for example because the joiner already holds the product) and is refunded in full. */
   'second-payment',
   /** Reports that a payment on which the bank was still deciding has failed. */
   'payment-failed',

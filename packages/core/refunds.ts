@@ -12,7 +12,7 @@ export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'cancele
  * - `duplicate`: the payment bought nothing and is refunded in full automatically.
  * - `unconfirmed`: the payment could not be confirmed, and staff refund it in full.
  * - `requested`: staff decided on a refund at the payer's or member's request.
- * - `ineligible`: the payer was not eligible, so the processing fee is kept.
+ * - `ineligible`: the member was not eligible, so the processing fee is kept.
  * - `dashboard`: the money was refunded outside Induct, or a lost dispute took it.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | StaffReason | 'dashboard';
@@ -56,7 +56,7 @@ export interface PaidOrder {
   /** The refunds, in the order in which they were made. */
   refunds: readonly GivenBack[];
   dispute: Dispute | null;
-  /** The processing fee (cents) that is kept when the payer of a membership is not eligible. */
+  /** The processing fee (cents) that is kept when a member is not eligible. */
   processingFeeCents: number;
 }
 
@@ -138,7 +138,7 @@ export function leftCents({
 
 /**
  * Plans the refunds of a join's payments.
- * - The membership is refunded in full, or less the programme's processing fee if its payer is not eligible (specification,
+ * - The membership is refunded in full, or less the programme's processing fee if the member is not eligible (specification,
  *   section 9). The upgrade, donations and store items are refunded only on request.
  * - A line's type decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link.
  * - No cent of a line is refunded twice, no payment is refunded beyond its amount, and a disputed payment is not refunded at all.
@@ -320,7 +320,7 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
 /**
  * Returns what staff are to do about a refund that was decided and has failed at Stripe: usually making the same
  * refund again.
- * - The remedy names the lines of the failed refund, and keeps the processing fee again if the payer was not eligible.
+ * - The remedy names the lines of the failed refund, and keeps the processing fee again if the member was not eligible.
  * - If the order is unknown, it is the membership.
  * - If another refund has already ended a membership or upgrade, its line cannot be named again ({@link planRefund} leaves it
  *   out). If the failed refund was for such a line, the remedy is all that is left of the payment. But if more is left than

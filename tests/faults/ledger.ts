@@ -163,7 +163,7 @@ async function atHubspot(
   held: readonly Membership[],
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
-  // The servers still follow changes in HubSpot, which can make somebody due at any moment.
+  // The servers still follow changes in HubSpot, so somebody may be due just now. They are sent first: only who remains is a difference.
   for (const { uuid, refusal } of await world.queueForHubspot())
     add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
   const memberships = held.filter(({ type }) => type === 'membership');

@@ -89,7 +89,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
   assert.equal((await fetch(induct.url)).status, 200);
   assert.doesNotMatch(induct.output(), /Building/);
 
-  // Starts the server as the image does; only the database and the providers' addresses differ.
+  // Starts the server as the image does, but on a free port, with its own data folder, the stand-ins and their settings.
   const { local } = induct;
   const { cmd, env } = imageOf(parseDockerfile(readFileSync(join(tree, 'Dockerfile'), 'utf8')));
   const [program, ...args] = cmd as [string, ...string[]];

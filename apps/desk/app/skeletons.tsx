@@ -13,8 +13,8 @@ const isTranscripts = (path: string) => /^\/transcripts(\/[a-z]|$)/.test(path);
 const personIn = (path: string) => /^\/people\/(\d+)(\/|$)/.exec(path)?.[1];
 
 /**
- * Returns the skeleton to show while the page of a path is loading after the page of the path `from`; null if the previous page
- * stays visible meanwhile.
+ * Returns the skeleton of the page at `path`, for somebody who comes from the page at `from` (null: from none). Returns null if the
+ * page at `from` stays visible until the next one has loaded.
  */
 export function skeletonAt(path: string, from: string | null): ReactElement | null {
   if (path === '/') return <TodaySkeleton />;

@@ -23,7 +23,7 @@ export class StillTelling extends Failed {
 }
 
 /**
- * Runs `tell`, which sends joins or documents to HubSpot, under the shared lock. It must read its data inside the lock: data read before
+ * Runs `send`, which sends joins or documents to HubSpot, under the shared lock. It must read its data inside the lock: data read before
  * may belong to somebody who has been erased since. Returns null, without running it, while the exclusive lock is held.
  */
 export function tellingHubspot<T>(database: Database, send: () => Promise<T>): Promise<T | null> {

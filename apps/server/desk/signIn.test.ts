@@ -196,7 +196,7 @@ test('no call is taken from another origin, as a form, or by a joiner’s cookie
     { 'sec-fetch-site': 'none' },
     { 'content-type': 'application/x-www-form-urlencoded' },
   ];
-  // Every call is tried with the first two of these sets of headers, and the first call with all of them.
+  // Every POST call is tried with the first two of these sets of headers, and the first such call with all of them.
   for (const [index, name] of names.filter((each) => deskCalls[each].method === 'POST').entries())
     for (const headers of index === 0 ? foreign : foreign.slice(0, 2)) {
       const { status, message } = await owner.call(name, { params: path, headers });

@@ -12,7 +12,7 @@ import { unknownDocuments } from './sweepDocuments.ts';
 export type ListedDocument = Selectable<DocumentTable>;
 
 /**
- * Returns the documents of the join `uuid` and of the join that owes the proof for it (`join`), oldest first. `applicant` has the
+ * Returns the documents of the join `uuid` and of `join`, the join that owes the proof for it (often the same), oldest first. `applicant` has the
  * data with which the transcript should agree.
  */
 export async function documentsOfJoin(

@@ -14,7 +14,7 @@ import {
 import { giveBack as giveMembershipBack } from '#core/remedy.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import { type Given, giveBack, givenOf } from '../paying/refunds/giveBack.ts';
-import { othersOfPayer } from '../paying/refunds/membershipStanding.ts';
+import { othersOfPerson } from '../paying/refunds/membershipStanding.ts';
 import { previewRefund, type RefundPreview } from '../paying/refunds/previewRefund.ts';
 import {
   decideRefunds,
@@ -101,7 +101,7 @@ export async function rejectFinally(
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
     const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
     const isReturned = standings[base] === 'refunded';
-    const others = await othersOfPayer(trx, join);
+    const others = await othersOfPerson(trx, join);
     return { reviewed, sentence: finalRejection({ isReturned }), plan, preview, promised, others };
   });
 }

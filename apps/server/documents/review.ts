@@ -310,13 +310,14 @@ export interface Waiting extends Applicant, ListCursor {
   count: number;
 }
 
-/** SQL for whether the query's `document` waits for a decision. */
+/** SQL for whether the query's `document` is a transcript that waits for a decision and whose file still exists. */
 const waits = sql<boolean>`(kind = 'transcript' and review = 'open' and not ${isUnseen})`;
 
-/** SQL for the first pending transcript, `first`, of each join whose membership has not ended. */
+/** SQL for pending transcripts, `first`, with their joins. */
 const firstWaiting = sql`(
       select session_uuid, created_at as since, id as key from document where ${waits}
     ) as first join join_session session on uuid = session_uuid`;
+/** SQL for whether `first` is the first pending transcript of its join, and the membership has not ended. */
 const isFirst = sql`
     not exists (select from document where session_uuid = uuid and ${waits} and (created_at, id) < (since, key))
       and not ${hasEnded('session.uuid')}`;

@@ -37,7 +37,7 @@ interface FoundCode {
   invitation: InvitationFacts | null;
   contact_id: string | null;
   holdings: Holdings | null;
-  /** Whether the caller's address is below its limit of wrong codes. */
+  /** Whether the caller's address is below its limit of wrong codes of this form. */
   is_within: boolean;
 }
 

@@ -67,8 +67,8 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
 }
 
 /**
- * Withdraws a join's letters of these kinds that were not sent, including refused letters. To be called when a later event has
- * replaced the event that the letters report.
+ * Withdraws a join's letters of these kinds that were not sent, including refused letters. To be called when what
+ * they report is no longer so.
  */
 export async function withdrawLetters(
   trx: Kysely<Tables>,

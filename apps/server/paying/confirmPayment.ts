@@ -167,12 +167,12 @@ interface LockedSession {
   /** When the running payment of the order was begun; null while the order is not being paid. */
   paying_since: Date | null;
   details: StudentDetails | null;
-  /** The key that the payer shares with persons who are likely the same ({@link likenessOf}); null if unknown. */
+  /** The key that the join's person shares with persons who are likely the same ({@link likenessOf}); null if unknown. */
   likeness: string | null;
 }
 
 /**
- * Locks the join, its payer's likeness (advisory locks, shared by all who are likely the same), and its person. The second of two
+ * Locks the join, its person, and their likeness (advisory locks, shared by all who are likely the same). The second of two
  * payments of one person, or of persons who are likely the same, therefore sees what the first has bought.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
@@ -330,7 +330,7 @@ async function writeUnwanted(
       },
       remedy: madeAgain ? { do: 'refund payment', intentId: intent.id } : null,
     });
-  // Reopens the order if it is frozen. If the joiner tries to pay it once more, the refusal says why it is not sold.
+  // Reopens the order if it is frozen. A joiner who tries to pay it once more is refused, with the reason.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 

@@ -234,7 +234,7 @@ async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<voi
   await makeDue(sql`(select unnest(${ids}::bigint[]))`, { afterSeconds: 5 }).execute(trx);
 }
 
-/** SQL for whether a confirmation was sent, or is at this moment on its way, perhaps to the former email. */
+/** SQL for whether a confirmation has arrived, or may have: it was sent, or was tried and waits for its next try. */
 const isSentConfirmation = sql<boolean>`(letter.kind = 'confirmation'
   and (sent_at is not null or attempts > 0 and next_try_at > now() and refusal is null and withdrawn_at is null))`;
 

@@ -88,8 +88,8 @@ export function baseFacts(upgrade: string): RawBuilder<BaseFacts> {
 }
 
 /**
- * SQL for whether the membership that a join (a column name) has bought has ended; for an upgrade by link, whether the upgrade has. False
- * if the join has bought nothing.
+ * SQL for whether a join's membership has ended; for an upgrade by link, whether the upgrade has. False if the join has bought
+ * nothing. `sessionUuid` is a column name.
  */
 export function hasEnded(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (

@@ -33,7 +33,7 @@ export class PartWriter {
     this.size += bytes.length;
   }
 
-  /** Writes the added bytes once they fill a part; with `isEnd`, writes all of them. */
+  /** Writes all added bytes as one part, if they fill one or `isEnd` is true. */
   async flush({ isEnd }: { isEnd: boolean }): Promise<void> {
     if (this.#waiting === 0 || (!isEnd && this.#waiting < PART_BYTES)) return;
     const content = Buffer.concat(this.#pieces);

@@ -63,7 +63,7 @@ async function claim(database: Database): Promise<Import | null> {
   return rows[0] ?? null;
 }
 
-/** Reads a file like an import, but writes only its findings. */
+/** Checks a file as an import would, but writes no codes, only what was found. */
 async function check({ database, society }: Work, file: Import, signal?: AbortSignal): Promise<void> {
   const { refused, refusals, refuse, headed } = await refusalsOf(database, file);
   const progress = progressOf(database, file, signal);

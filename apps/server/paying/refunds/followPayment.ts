@@ -110,9 +110,9 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
+ * Locks joins and all other joins of their persons, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
  * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, which does not block a transaction that inserts a
- * notice about a locked join. Such a transaction may be handling a join that is not locked here, because that join's payer was
+ * notice about a locked join. Such a transaction may be handling a join that is not locked here, because that join's person was
  * recorded only after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {

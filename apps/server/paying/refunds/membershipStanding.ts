@@ -72,8 +72,11 @@ async function isGivenBackHere(trx: Kysely<Tables>, intentId: string): Promise<b
   return (await elsewhere.where('reason', '=', 'dashboard').executeTakeFirst()) === undefined;
 }
 
-/** Returns the payer's other joins that hold a membership, in the order in which they were paid. */
-export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
+/**
+ * Returns the other joins with a held membership of the join's person, and of persons who are likely the same, in the order in which
+ * they were paid.
+ */
+export async function othersOfPerson(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
     select other.uuid from join_session own join join_session other on other.person_id in ${alikeTo(sql`own.person_id`)} and other.uuid <> own.uuid
       join membership on session_uuid = other.uuid and type = 'membership' and is_held

@@ -75,8 +75,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claims.add(claim);
       });
       /**
-       * Moves bytes to `granted` if the disk has space for them. Bytes that this claim has reserved need only be free on the
-       * disk. Other bytes must be free in addition to everything that all claims have reserved.
+       * Grants this claim `bytes`, or a slice if that is more. Bytes that the claim has reserved must fit beside what all claims
+       * are writing; other bytes must fit beside everything that all claims have reserved.
        */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {

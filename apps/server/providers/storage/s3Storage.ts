@@ -25,10 +25,11 @@ import { type Arrived, type ByteStore, NotStored, StorageDown } from './storage.
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
 /**
- * S3's minimum size of a part, up to which a file is uploaded as a whole, and maximum number of parts
- * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).
+ * S3's minimum size of a part (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). Smaller files are uploaded
+ * whole.
  */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
+/** S3's maximum number of parts of a file (same page). */
 const MOST_PARTS = 10_000;
 /** How many uploads run at once, and how many parts of each. Each part is held in memory, so both are limited. */
 const PARTS_AT_ONCE = 2;

@@ -10,7 +10,7 @@ export interface StoredFile {
   sha256: Buffer;
 }
 
-/** A file that has been received and is not stored yet. Passed only to the function `check` of `put`. */
+/** A file that has been received and is not stored yet. Its temporary file is removed when `put` ends. */
 export interface Arrived extends StoredFile {
   /** The path of the temporary file, which is encrypted if `dataKey` is not null. */
   path: string;

@@ -66,7 +66,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
 const presetKey = (uuid: string) => `donation-${uuid}`;
 
 /**
- * A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. `isMore`: the
+ * A preset amount. `line` is the order's line with this donation, if it has one; pressing the button again removes that line. `isMore`: the
  * order already has a donation, to which this amount would be added.
  */
 function Preset({

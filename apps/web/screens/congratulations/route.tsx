@@ -233,7 +233,7 @@ const UNWRITABLE =
 const UNWRITABLE_BUT_ONE =
   'We cannot send email to {email}, so we write to {other}. Your membership is safe. Please correct the email below, or tell us the right one at {support} or {phone}.';
 
-/** Says that no letters reach an email, and whom to give the right one. It is shown where the page promises emails. */
+/** Says that the member's email address cannot be reached, and how to correct it. Shown where the page promises emails. */
 function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
   const values = {
     email: <b>{email}</b>,
