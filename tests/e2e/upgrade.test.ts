@@ -2,7 +2,7 @@ import type { Page, Route } from '@playwright/test';
 import { alter, call, openIntent, paidJoin, refuse, twoJoins, unroute } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
-import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
+import { bankQuestion, button, buyNow, cardForm, heading, runClockUntil, typeCard } from './steps.ts';
 
 const CHECKOUT = '/registration/checkout';
 const WELCOME = '/registration/congratulations';
@@ -81,7 +81,19 @@ test('a decline of the saved card offers another card, which is declined, authen
   await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toContainText('We are unable to authenticate your payment method.');
   expect(await takenFor(uuid)).toEqual([6500]);
-  await button(page, 'Pay $45.00').click();
+  await test.step('whoever takes long to answer the bank is waited for', async () => {
+    await page.clock.install();
+    const asked = page.waitForResponse(/pay-link/);
+    await button(page, 'Pay $45.00').click();
+    await expect(bankQuestion(page).getByRole('button', { name: 'Complete authentication' })).toBeVisible();
+    let isAsked = false;
+    void asked.then(() => (isAsked = true));
+    await runClockUntil(page, async () => isAsked);
+    await page.clock.runFor(1_000);
+    await expect(page.getByRole('main').getByRole('alert')).toHaveCount(0);
+    await expect(button(page, 'Upgrading...')).toBeVisible();
+    await page.clock.resume();
+  });
   await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
   await expect(page).toHaveURL(WELCOME);
   expect(await takenFor(uuid)).toEqual([4500, 6500]);

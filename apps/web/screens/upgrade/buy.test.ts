@@ -32,7 +32,7 @@ test('an upgrade that the provider never says is bought goes on once the server 
     { status: 'requires_payment_method', clientSecret: 'secret' },
     { status: 'succeeded', clientSecret: null },
   ];
-  const offers = ['/registration/upgrade', '/registration/congratulations'];
+  const offers = ['/registration/upgrade?payment_intent=pi', '/registration/congratulations'];
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(globalThis, 'fetch', async (url: string) => {
     const data = url.endsWith('/pay-link') ? { goOn: offers.shift() } : charges.shift();

@@ -70,7 +70,7 @@ export async function buyWithOtherCard(
 const orBought = ({ uuid }: Purchase, answer: Promise<ProviderAnswer>) =>
   answerOrPaid(answer, async (signal) => {
     const { goOn } = await call('getPayLink', { params: { uuid }, quiet: true, signal });
-    return goOn !== screens.upgrade;
+    return goOn.split('?')[0] !== screens.upgrade;
   });
 
 /**
