@@ -53,16 +53,21 @@ const lateLetters: readonly LetterKind[] = [
 
 /**
  * Makes the withdrawn letters about a payment due again. They were withdrawn because they were not true. They may be true now,
- * because the membership is held again or the money is refunded after all; that is checked when they are sent.
+ * because the membership is held again or the money is refunded after all; that is checked when they are sent. A letter that staff
+ * have sent again stays withdrawn: only the newest copy counts.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
     .updateTable('letter')
-    .set({ withdrawn_at: null, next_try_at: sql`now()` })
+    .set({ withdrawn_at: null, attempts: 0, due_at: sql`greatest(due_at, now())`, next_try_at: sql`now()` })
     .where('session_uuid', '=', sessionUuid)
     .where('kind', 'in', lateLetters)
-    .where('occasion', '=', intentId)
+    .where(sql`split_part(occasion, ' ', 1)`, '=', intentId)
     .where('withdrawn_at', 'is not', null)
+    .where(
+      sql<boolean>`not exists (select from letter as copy where copy.session_uuid = letter.session_uuid and copy.kind = letter.kind
+        and split_part(copy.occasion, ' ', 1) = ${intentId} and copy.created_at > letter.created_at)`,
+    )
     .execute();
 }
 

@@ -15,6 +15,7 @@ import { refundJoin } from '../paying/refunds/refundJoin.ts';
 import { createLog } from '../platform/http/logging.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { dueLetters } from './dueLetters.ts';
+import { previewResending, sendAgain } from './sendAgain.ts';
 import { sendDue } from './sendLetters.ts';
 import { takeLetter } from './takeLetter.ts';
 
@@ -363,6 +364,37 @@ test('whatever was withdrawn of a membership and its upgrade is due again when b
   for (const { id } of paid) await failRefund(server, id);
   await send();
   assert.deepEqual(await ofKinds('sent_at is not null'), letters);
+});
+
+test('a letter that staff have sent again stays withdrawn when the membership is held again, and only the newest copy is due', async () => {
+  const { uuid, email, intentId } = await confirmed();
+  await server.mailFault({
+    kind: 'status',
+    at: 'rcpt',
+    status: 550,
+    message: '5.1.1 No such user',
+    to: email,
+  });
+  await send();
+  await server.mailFault(null);
+  const refused = await rowOf(uuid);
+  assert.notEqual(refused.refusal, null);
+  await sendAgain(deps, refused.id, await previewResending(deps, refused.id, null));
+  await refundJoin(server.deps, uuid, everything);
+  await send();
+  await sql`update letter set attempts = 9, due_at = now() - interval '9 days' where session_uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await failRefund(server, intentId);
+  const { rows } = await sql`
+    select occasion like '% %' as "isCopy", attempts, due_at > now() - interval '1 minute' as "isDueNow"
+    from letter where session_uuid = ${uuid} and kind = 'confirmation' and withdrawn_at is null`.execute(
+    server.background,
+  );
+  assert.deepEqual(rows, [{ isCopy: true, attempts: 0, isDueNow: true }]);
+  await send();
+  const confirmations = (await cameTo(email)).filter(({ subject }) => /confirmed/.test(subject));
+  assert.equal(confirmations.length, 1);
 });
 
 test('a letter of a later day still comes on that day when a refund fails before it', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { ALREADY_PAID } from '#core/joinSession.ts';
 import { BEING_PAID, NOT_PAYABLE, PAID_ELSEWHERE, PAY_LINK_OVER } from '#core/payLink.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { paymentRow, stateOf } from '../../../tests/harness/rows.ts';
 import {
   askIntent,
@@ -198,6 +199,20 @@ test('a declined card opens the order again for both, and the payer tries anothe
   assert.equal(await statusAtStripe(server, joiners.id), 'canceled');
   const expired = await beginPayment(client, uuid, joiners.revision);
   assert.equal(expired.status, 409);
+});
+
+test('a payer’s second try takes an intent with the promises of the society’s file as it is now', async (t) => {
+  const { uuid, parent, token } = await linkedOrder();
+  const { data: first } = await begin(parent, token);
+  await payByCard(server, intentOf(first.clientSecret), 'pm_card_chargeDeclined');
+  await report(parent, first.clientSecret);
+  changeSociety(t, server, (source) => source.replace('processingFee: "0.00"', 'processingFee: "3.00"'));
+  const { data } = await begin(parent, token, { clientSecret: first.clientSecret });
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentOf(data.clientSecret)}`);
+  const promised = await sql<{ fee: number }>`
+    select processing_fee_cents as fee from order_snapshot where session_uuid = ${uuid}`.execute(database);
+  const { fee } = body.metadata as unknown as { fee: string };
+  assert.deepEqual([fee, promised.rows], ['3.00', [{ fee: 300 }]]);
 });
 
 test('who knows the payer’s name and email gets no client secret of theirs', async () => {

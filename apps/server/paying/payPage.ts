@@ -115,7 +115,11 @@ export async function beginPayPage(
     }
     // The running change was of an intent that has ended, so the mark of the change is removed.
     if (change) await endChange(deps, uuid, change.mark);
-    await keepSnapshot(deps, uuid, order);
+    // The intent promises what the society's file said when it was opened.
+    if ((await keepSnapshot(deps, uuid, order)) && open) {
+      await unlessMoved(replaceOther(deps, uuid, order, open.intentId));
+      continue;
+    }
     const intent = open
       ? { id: open.intentId, clientSecret: open.clientSecret }
       : await unlessMoved(openIntent(deps, uuid, order, email, { name, consent }));
