@@ -108,7 +108,7 @@ test('a chunk that does not load is the routerâ€™s error screen, with the chunkâ
   const { fault } = (await reported).postDataJSON();
   expect(fault).toMatchObject({ kind: 'chunk', error: 'ChunkLoadError' });
   // The typed code was lost with the page, so the page must not say that it is kept.
-  await expect(page.getByText(/is kept/)).toHaveCount(0);
+  await expect(page.getByText(/is saved/)).toHaveCount(0);
 });
 
 test('a card form that does not load says so, and one that could not be told of a new total; Try again brings it, and only then it pays', async ({

@@ -4,6 +4,7 @@ import type { CallName } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { summarise } from '#core/orderSummary.ts';
+import { PAYING_ELSEWHERE } from '../../apps/server/paying/beginPayment.ts';
 import { STRIPE_PUBLISHABLE_KEY } from '../../emulators/keys.ts';
 import { details } from '../harness/steps.ts';
 import type { Answered } from '../harness/testServer.ts';
@@ -161,7 +162,7 @@ export async function buy(
       params,
       body: { revision: screen.revision, agreeToPolicies: true },
     });
-    if (begun.status === 409) return /under way/.test(begun.message ?? '') ? 'waiting' : 'changed';
+    if (begun.status === 409) return begun.message === PAYING_ELSEWHERE ? 'waiting' : 'changed';
     if (begun.status !== 200) return 'changed';
   }
   if (join.leaves === 'begun') return 'left';

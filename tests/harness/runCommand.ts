@@ -5,7 +5,7 @@ import { commands } from '../../apps/staff/commands.ts';
 import type { TestServer } from './testServer.ts';
 
 /** With these options, a command does nothing for which it would ask for confirmation. */
-const TRIALS = ['--dry-run', '--yes', '--ask'];
+const TRIALS = ['--dry-run', '--yes'];
 
 /** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
 async function printed(t: TestContext, work: () => Promise<number>): Promise<{ out: string; code: number }> {

@@ -23,7 +23,8 @@ import type { Deps } from './deps.ts';
 import { beingPaid, readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 
-const PAYING_ELSEWHERE =
+/** Shown at Buy Now while the same person is paying in another join. */
+export const PAYING_ELSEWHERE =
   'A payment for this membership is in progress in another window or on another device. Finish it there, or try again to pay here.';
 /**
  * How often a join must wait for a payment in another join of the same person. Anybody who knows a personal code can begin such

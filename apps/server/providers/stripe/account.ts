@@ -66,7 +66,7 @@ export async function askStripe(
     Disputes: ask(() => stripe.disputes.list({ limit: 1 })),
     PaymentMethods: ask(() => stripe.paymentMethods.list({ limit: 1 })),
     Events: ask(() => stripe.events.list({ limit: 1 })),
-    Balance: ask(() => stripe.balanceTransactions.list({ limit: 1 })),
+    'Balance transactions': ask(() => stripe.balanceTransactions.list({ limit: 1 })),
     Payouts: ask(() => stripe.payouts.list({ limit: 1 })),
   };
   const probe = { metadata: { probe: 'induct' } };

@@ -75,7 +75,7 @@ export function AskToPay({ details, isBeingPaid }: { details: CheckoutDetails; i
       ) : (
         <>
           <p className={styles.intro}>
-            {`A parent, relative or friend can pay with a link that works for ${PAY_LINK_DAYS} days. They see your first name and this order, and nothing else.`}
+            {`A parent, relative or friend can pay with a link that works for ${PAY_LINK_DAYS} days. They see your first name, your last initial and this order, and nothing else.`}
           </p>
           {asksPolicies && (
             <p className={styles.intro}>
