@@ -29,7 +29,10 @@ const idOf = (what: string, printedBy: string): Kind => ({
 
 const contact: Kind = { read: (text) => (contactIdFault(text) === null ? text : null) };
 
-/** The kinds by their names in `usage`. A name in capitals that is not listed here, such as FILE, accepts any text. */
+/**
+ * The kinds by their names in `usage`. A name in capitals that is not listed here, such as FILE, accepts any text but an empty
+ * one.
+ */
 export const kinds: Readonly<Record<string, Kind>> = {
   JOIN: idOf('join', 'find NAME'),
   LETTER: idOf('letter', 'letters list --all'),

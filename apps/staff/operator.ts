@@ -86,7 +86,7 @@ function unknownCommand(args: readonly string[]): number {
 
 /**
  * If output cannot be written, the command continues, because it may have begun to change something. Afterwards the process
- * prints the error and exits with status 1. A pipe that its reader has closed (`| head`) is not an error.
+ * prints the error and exits with status 1. For a pipe that its reader has closed (`| head`), it prints no error.
  */
 let outputFault: NodeJS.ErrnoException | null = null;
 for (const stream of [process.stdout, process.stderr])

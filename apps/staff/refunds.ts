@@ -171,8 +171,8 @@ function printAssignable(assignable: Awaited<ReturnType<typeof readAssignable>>)
 }
 
 /**
- * Prints each planned refund, and then the sum of the refunds that Stripe has made. Returns false if Stripe has refused a refund
- * permanently.
+ * Prints each planned refund, and then a sum: in a trial that of the plan, otherwise that of the refunds that Stripe has made.
+ * Returns false if Stripe has refused a refund permanently.
  */
 export function printPlan(
   plan: Pick<RefundPlan, 'refunds' | 'notes'> & Pick<JoinRefund, 'given' | 'preview'> & { kept?: string[] },

@@ -108,8 +108,8 @@ export function toastOf(error: unknown, { loading, quiet, signal }: Loudness): F
   if (!(error instanceof ApiError)) return null;
   const { status, userMessage, code, goOn, reference } = error;
   const goesOn = loading && status === 409 && goOn !== undefined;
-  // The screen handles the failure with this status itself, but only if our server sent the failure. A response without a message
-  // comes from somewhere else, such as a proxy.
+  // The screen handles the failure with this status itself, but only if there is a sentence to show: our server's message, or the
+  // sentence for a proxy's status. A proxy's answer with another status has none.
   const isExpected = (quiet === status || status === 503) && userMessage !== undefined;
   if (goesOn || isExpected || (quiet && quiet === code)) return null;
   return { ...toastFor(status, userMessage), reference };

@@ -62,8 +62,8 @@ export function messageOf(error: unknown, fallback: string): string {
 export type RetryMs = number | null;
 
 /**
- * Returns the minimum delay before a retry (ms); null if a retry would not help. A retry helps only after a 503 with a message,
- * since only answers of our server have one.
+ * Returns the minimum delay before a retry (ms); null if a retry would not help. A retry helps only after a 503 with a message:
+ * our server's own, or the sentence for a proxy's answer.
  */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined

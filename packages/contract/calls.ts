@@ -1,8 +1,8 @@
 import { filledIn } from './filledIn.ts';
 
 /**
- * The only list of the HTTP calls, with method and path (specification, section 7). The browser loads this file, so it imports no
- * schema library; the shapes of requests and answers are in schemas.ts, under the same names.
+ * The only list of the joiners' HTTP calls, with method and path (specification, section 7). The browser loads this file, so it
+ * imports no schema library; the shapes of requests and answers are in schemas.ts, under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 
@@ -108,7 +108,10 @@ export function pathOf(name: CallName, params?: Record<string, string>): string 
   return filledIn(calls[name].path, params);
 }
 
-/** A calendar entry (iCalendar) of the day (YYYY-MM-DD) on which a proof of eligibility is due. It is the same for everybody. */
+/**
+ * The path of a calendar entry (iCalendar) of the day (YYYY-MM-DD) on which a proof of eligibility is due. The entry is the same
+ * for everybody.
+ */
 export const PROOF_CALENDAR = '/api/public/proof-due/{day}/calendar.ics';
 
 /** Returns the path of the calendar entry for a proof that is due on this day (YYYY-MM-DD). */

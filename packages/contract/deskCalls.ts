@@ -4,7 +4,7 @@ import type { StaffRole } from '#core/staff.ts';
  * The only list of the desk's calls: method, path, and the lowest role that may make the call (null: no session is needed). The
  * browser loads this file, so it imports no schema library; the shapes are in deskSchemas.ts, under the same names.
  * - `query`: a POST that changes nothing. It is a POST because its search text does not belong in a URL.
- * - `file`: the answer is downloaded.
+ * - `file`: the answer is a file.
  * - `raw`: the request body is a file.
  * - Calls whose shapes are made by `action` show what they would do before they do it.
  */
@@ -124,7 +124,7 @@ export const deskCalls = {
 >;
 
 export type DeskCallName = keyof typeof deskCalls;
-/** Whether a call is recorded in the log of what staff did: it changes something, or downloads a file. */
+/** Whether a call is recorded in the log of what staff did: it changes something, or answers with a file. */
 export function isRecorded(name: DeskCallName): boolean {
   const call = deskCalls[name];
   return 'file' in call || (call.method === 'POST' && !('query' in call));

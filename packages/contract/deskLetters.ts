@@ -29,8 +29,8 @@ export const letterSchemas = {
     }),
   },
   /**
-   * Makes a signed link to a page for a person's contact. `product`, `dollars` and `upgrade` only apply to a checkout link; null:
-   * the catalogue's value.
+   * Makes a signed link to a page for a person's contact. `product`, `dollars` and `upgrade` only apply to a checkout link; null,
+   * or empty `dollars`: the catalogue's value.
    */
   makeLink: {
     params: personParams,

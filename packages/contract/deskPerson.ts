@@ -7,10 +7,10 @@ import { action, joinNumber, number, personId, personParams } from './deskShapes
 
 const cleanLines = (text: string) => text.split('\n').map(cleanText).join('\n').trim();
 
-/** A call that answers with a file, and not with JSON. */
+/** The answer of a call that returns a file and not JSON. */
 const file = z.object({ bytes: z.custom<Uint8Array>(), type: z.string(), name: z.string() });
 
-/** Longer text is refused by the rules of Student Details, which return a sentence. */
+/** A field of a person. Its real limit is left to the rules of Student Details, which refuse a longer text with a sentence. */
 const text = z.string().max(2_000);
 
 /** The calls for what staff do about one person. */

@@ -66,8 +66,8 @@ export const payingSchemas = {
       /** Guardian consent, as in submitDetails. */
       hasGuardianConsent: flag(false),
       /**
-       * True if the payer has confirmed that this membership is for another person than the one for whom this browser has already
-       * paid.
+       * True if the browser's user has confirmed that this membership is for another person than the one for whom this browser
+       * has already paid.
        */
       isForAnother: flag(false),
     }),
@@ -135,7 +135,7 @@ export const payingSchemas = {
     params: linkParams,
     data: z.object({
       status: z.enum(['open', 'paid', 'closed']),
-      /** The joiner's first name and the initial of the last name: "Jordan R.". Null if unknown. */
+      /** The joiner's first name, and in `name` with the initial of the last name: "Jordan R.". Null if unknown. */
       firstName: nullableText,
       name: nullableText,
       programme: z.string(),

@@ -10,8 +10,8 @@ import { type failure, type product, success } from './shapes.ts';
 import { type site, siteSchemas } from './siteSchemas.ts';
 
 /**
- * For each call (specification, sections 3 and 7), the schemas of its path parameters, its query, its body, and the `data` of its
- * success. They are split into files by topic.
+ * For each call (specification, sections 3 and 7), the schemas of its path parameters, its body, and the `data` of its success.
+ * They are split into files by topic.
  */
 export const schemas = {
   ...siteSchemas,

@@ -27,7 +27,7 @@ export const site = z.object({
       name: z.string(),
       isTOLA: z.boolean(),
       eligibility,
-      /** The refund for a payer who is not eligible, in words. */
+      /** The refund for a member who is not eligible, in words. */
       refund: z.string(),
       /** The price of the default membership: "$65". */
       membershipFrom: z.string(),

@@ -16,8 +16,8 @@ const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
 
 /**
  * Returns a text from outside without invisible characters. Characters without a glyph are removed, any white space becomes one
- * space, and the result is trimmed and composed (Unicode's NFC). A joiner is kept within a word of a script that needs it and
- * within an emoji. A variation selector is kept after a character that it changes.
+ * space, and the result is trimmed and composed (Unicode's NFC). A joiner is kept within a word of a script that needs it, after
+ * a virama, and within an emoji. A variation selector is kept after a character that it changes.
  */
 export function cleanText(text: string): string {
   const visible = UNSEEN.test(text) ? withoutUnseen(text) : text;
@@ -72,8 +72,8 @@ export function plainLines(text: string): string {
 
 /**
  * Returns an email from outside without what surrounds it in mails and address books: `mailto:` with its query, a name before
- * `<…>`, quotes, brackets, and punctuation after it. Full-width characters become ASCII. Spaces around the at sign and around the
- * dots of the domain are removed. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"
+ * `<…>`, quotes, brackets, and punctuation around it. Full-width characters become ASCII. Spaces around the at sign and around
+ * the dots of the domain are removed. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"
  */
 export function cleanEmail(text: string): string {
   let email = cleanText(text.normalize('NFKC')).replace(/[。｡]/g, '.');

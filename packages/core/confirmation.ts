@@ -8,7 +8,7 @@ export interface PaymentFacts {
   bought: ProductType;
   /** Whether the amount received equals the total of the order on the screen. */
   isAsShown: boolean;
-  /** The status in our row of the payment; null if there is no row, because of a crash. */
+  /** The status in our row of the payment; null if a crash or a restore has lost the row. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
   /** Whether the membership that this payment buys is already in the database. */
   hasMembership: boolean;
@@ -38,10 +38,11 @@ export interface MadeAgain {
 }
 
 /**
- * The decision about a succeeded payment. `wanted`: the payment buys its product, however late it succeeded. In two cases it buys
- * nothing:
+ * The decision about a succeeded payment. `wanted`: the payment buys its product, however late it succeeded. `confirmed already`
+ * and `given back already`: it was decided before. In the other two cases it buys nothing, and all of it is refunded
+ * automatically, unless it is made again after a restore:
  * - `unwanted`: an earlier payment of the join bought the product, the person holds it already, or an upgrade's base membership
- *   is not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
+ *   is not held. `why` is the reason, as part of a sentence for staff.
  * - `another amount`: the payment's amount differs from the order on the screen.
  *
  * A payment that is made again after a restore is judged differently in three ways:

@@ -133,9 +133,9 @@ export function propertiesToSend(
 }
 
 /**
- * Returns the values to write into a contact that only shares the person's email and name, by CRM property, and which of the CRM's
- * values are then ours, by field. Only values of the purchase are written, and only where the CRM has no value or still has ours
- * (`sent`); never a name, an address or consent. `member` is written over any status the first time. Once we have written it, it
+ * Returns the values to write into a contact that only shares the person's email and name, by CRM property, and which of the
+ * CRM's values are then ours, by field. Only values of the purchase are written, and only where the CRM has no value or still has
+ * ours (`sent`); never a name, an address or consent. `member` is written over any status once after each payment. After that, it
  * is written over `former` only.
  */
 export function purchasesToSend(

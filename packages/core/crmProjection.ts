@@ -33,8 +33,8 @@ export interface Told {
   amountCents: number | null;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[];
   /**
-   * Whether a membership was bought, whether or not it is still held; then whether a membership is held, and whether an upgrade
-   * is.
+   * Whether a membership was bought, whether or not it is still held. The next two: whether a membership, and an upgrade, is
+   * held.
    */
   hasBought: boolean;
   holdsMembership: boolean;
@@ -84,7 +84,8 @@ export function project(
     const { properties, written } = purchasesToSend(rules, values, sent, present);
     return { properties, sent: written };
   }
-  // If staff set the status to member in HubSpot before we wrote any status, it stays, whatever the attached persons buy.
+  // If the status is `member` and we did not write it, staff did. It then stays, whatever the attached persons buy, unless the
+  // contact's own person has bought a membership.
   const isByHand =
     present[rules.membershipStatus.property ?? ''] === MEMBER &&
     sent.membershipStatus !== MEMBER &&
@@ -140,8 +141,9 @@ export function isOurs(
 }
 
 /**
- * Returns the join that was paid last, if HubSpot says that its contact is a member and we did not write that status. If HubSpot
- * has the time of this payment, we wrote the status, and the server died before it recorded that.
+ * Returns the join that was paid last, if a membership is held, HubSpot says that its contact is a member, and we did not write
+ * that status; otherwise null. If HubSpot has the time of this payment, we wrote the status, and the server died before it
+ * recorded that.
  */
 export function paidByMember(
   rules: FieldRules,

@@ -49,9 +49,9 @@ const endings: Record<string, string> = {
 };
 
 /**
- * Returns the email address that was probably meant, if the domain is one typing error away from a common domain or has a
- * misspelt ending; null if nothing looks wrong. This is only a suggestion, since the specification has no rule that refuses such
- * an address.
+ * Returns the email address that was probably meant, if the domain is one typing error away from a common domain, has a misspelt
+ * ending, or has a comma or a final dot; null if nothing looks wrong. This is only a suggestion, since the specification has no
+ * rule that refuses such an address.
  */
 export function emailSuggestion(typed: string): string | null {
   const [, name, domain] = /^([^\s@]+)@([^\s@]+)$/.exec(typed.trim()) ?? [];

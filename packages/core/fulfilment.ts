@@ -38,7 +38,7 @@ export interface ShippedOrder {
  * - `open`: to be sent.
  * - `held`: staff must decide, because the payment is disputed, the upgrade's base membership has ended, or part of the payment
  *   was refunded and it is unknown for which lines.
- * - `ended`: not to be sent, because the money was refunded or the membership has ended.
+ * - `ended`: not to be sent, because the money was refunded or lost in a dispute, or the membership has ended.
  * - `sent`: already sent. `isOwed` is false if the goods would now be `ended`, had they not been sent.
  */
 export type GoodsState =

@@ -20,7 +20,7 @@ export type FunnelStep = (typeof funnelSteps)[number];
  */
 export type Funnel = Record<FunnelStep, number>;
 
-/** The step of which each step's share is computed. It counts those who could have gone on to that step. */
+/** For each step, the earlier step whose number is its 100 %: those who could have gone on to it. */
 export const stepBefore: Record<FunnelStep, FunnelStep | null> = {
   invited: null,
   started: 'invited',

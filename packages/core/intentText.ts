@@ -97,7 +97,9 @@ function nameText(name: string): string {
   return shorten(name.replace(/\s+/g, ' '), NAME_LIMIT);
 }
 
-/** Packs lines of text into as few metadata values as possible. */
+/**
+ * Packs lines of text into as few metadata values as possible. Throws a RangeError if they need more than {@link MOST_VALUES}.
+ */
 function inValues(texts: readonly string[]): string[] {
   const values: string[] = [];
   for (const text of texts) {
@@ -184,8 +186,8 @@ export const forgottenPayer = (): Record<string, string> => ({ [PAYER]: '(erased
 export const forgottenNotes = (): Record<string, string> =>
   Object.fromEntries(personKeys.map((key) => [key, '']));
 /**
- * The key of an email that staff or the joiner corrected after the payment. The email at the time of the payment is the intent's
- * receipt email.
+ * The key of the joiner's email if it is not the intent's receipt email: staff or the joiner corrected it after the payment, or
+ * somebody else pays by a pay link.
  */
 const EMAIL = 'email';
 /** The metadata keys of an intent whose values identify the joiner or the payer. */
@@ -243,7 +245,7 @@ export function identityNotes({
   );
 }
 
-/** Returns the corrected email of an intent's joiner; null if it was not corrected. */
+/** Returns the email of an intent's joiner if it was corrected or somebody else pays; null if it is the receipt email. */
 export function correctedEmail(metadata: Readonly<Record<string, string>>): string | null {
   return metadata[EMAIL] || null;
 }

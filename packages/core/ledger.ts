@@ -58,7 +58,7 @@ export interface LedgerRefund extends Made {
 
 /**
  * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. There are two
- * cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the fee. In
+ * cases: staff refunded the membership because the member was not eligible, or a refund in the dashboard left exactly the fee. In
  * both, all of the price that is not refunded is kept, but no more than is left of the payment. In any other case the result is
  * 0.
  */

@@ -23,7 +23,7 @@ export const letterKinds = [
   /** Goods were sent by post. */
   'goods-sent',
   /**
-   * Letters to the person who paid by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding
+   * Letters to the person who pays by a pay link: the receipt, a refund, and that a payment on which the bank was still deciding
    * has failed.
    */
   'payer-receipt',
@@ -41,5 +41,5 @@ export const letterKinds = [
 ] as const;
 export type LetterKind = (typeof letterKinds)[number];
 
-/** Whether letters of a kind go to the person who paid by a pay link, instead of the joiner. */
+/** Whether letters of a kind go to the person who pays by a pay link, instead of the joiner. */
 export const isToPayer = (kind: LetterKind): boolean => kind.startsWith('payer-');

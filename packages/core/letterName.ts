@@ -36,7 +36,9 @@ const SMALL = /^\p{Ll}/u;
  * four marks in a row.
  */
 const LOOK_ALIKE = /[\ua78f\u01c0-\u01c3]|(?=\p{Script=Common})\p{M}|\p{Mn}{4}/u;
-/** Digits of any script. Chinese numerals can be part of a name, so only three of them or more in a row count. */
+/**
+ * Digits of any script. Chinese numerals can be part of a name, so they count only if the whole text is three of them or more.
+ */
 const NUMBER = /\p{N}|^[〇零一二三四五六七八九十百千万萬]{3,}$/u;
 
 /**

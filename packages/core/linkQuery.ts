@@ -32,8 +32,8 @@ const TRACKING = /^(?:utm_|_?hs|_ga|_gl|mc_|mkt_|ref$|source$)|(?:clid|braid)$/;
 /**
  * Parses the query of a link to Checkout; null if it names no contact. Returns `unread` with a parameter that cannot be read: one
  * that should be a whole number and is not, or that is given twice with different values. A link with such a parameter must sell
- * nothing, since it may have been for another product or price. An unknown parameter counts as unreadable too, unless the link
- * has a signature, which protects what it sells.
+ * nothing, since it may have been for another product or price. An unknown parameter other than those of {@link TRACKING} counts
+ * as unreadable too, unless the link has a signature, which protects what it sells.
  */
 export function readCheckoutQuery(href: string): CheckoutQuery | { unread: string } | null {
   const query = linkQuery(href);

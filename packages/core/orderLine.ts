@@ -41,7 +41,10 @@ export function withLine({ lines, revision }: OpenOrder, line: OrderLine): reado
   return [...lines, { ...line, number: revision + 1 }];
 }
 
-/** Returns the lines of an order with its membership replaced and put first; null if it was changed too often. */
+/**
+ * Returns the lines of an order with this membership first, in place of any membership or upgrade; null if it was changed too
+ * often.
+ */
 export function withMembership(
   { lines, revision }: OpenOrder,
   membership: OrderLine,

@@ -89,9 +89,7 @@ export function isOfUnproven({ isMadeByJoin, hasPaidProven }: Holdings): boolean
   return isMadeByJoin && !hasPaidProven;
 }
 
-/**
- * Whether a person is a member. `person` is null for a school's code, whose joiner is not known yet; the answer is then false.
- */
+/** Whether a person is a member. False for null: an erased join, or a school's code, whose joiner is not known yet. */
 export function isMember(person: Holdings | null, asker: Asker): boolean {
   if (person === null) return false;
   const { holdsMembership, isMemberAtHubspot, isMadeByJoin } = person;
@@ -136,7 +134,10 @@ export function baseOf({ isHeldByJoin, wasBoughtHere, holdings }: BaseFacts): 'h
 
 export type SaleRefusal = 'held already' | 'not a member';
 
-/** Returns why a person may not buy a membership or an upgrade; null if they may. An upgrade is sold to every member. */
+/**
+ * Returns why a person may not buy a membership or an upgrade; null if they may. For an upgrade, everything counts as membership,
+ * whoever asks.
+ */
 export function saleRefusal(type: MembershipType, person: Holdings, asker: Asker): SaleRefusal | null {
   if (type === 'membership') return isMember(person, asker) ? 'held already' : null;
   if (person.holdsUpgrade) return 'held already';

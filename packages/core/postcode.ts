@@ -45,8 +45,8 @@ export interface PostcodePlace {
 /**
  * Returns a postcode as the country's post office writes it: "k1a0b6" → "K1A 0B6", "78701 1234" → "78701-1234". Corrects only
  * unambiguous errors: the letters O, I and l in place of digits; ".0" or an apostrophe from a spreadsheet; and leading zeros that
- * a spreadsheet removed, if the resulting ZIP code is in the state ("2139" in Massachusetts → "02139"). A postcode of any other
- * form or country is returned unchanged, since the specification has no rule for it.
+ * a spreadsheet removed, if the state is unknown or has the resulting ZIP code ("2139" in Massachusetts → "02139"). A postcode of
+ * any other form or country is returned unchanged, since the specification has no rule for it.
  */
 export function tidyPostcode(typed: string, place: PostcodePlace): string {
   if (place.country === 'United States') return zipOf(typed, place.state) ?? typed;

@@ -43,8 +43,8 @@ export interface Addressed {
 /** Returns the possible recipients of a letter, the preferred one first. */
 export function recipientsOf({ kind, email, isByCheckoutLink, known }: Addressed): (string | null)[] {
   if (email !== null) return [email];
-  // Without an email, the letter's payer was erased. They get no more letters, and the letter must not go to the joiner, who may
-  // not see the payer's card.
+  // A payer's letter without an email is one of an erased payer. It goes to nobody, and not to the joiner, who may not see the
+  // payer's card.
   if (known === null || isToPayer(kind)) return [];
   // Reminders go only to the email that was typed in the join.
   if (isReminder(kind)) return [known.typed];

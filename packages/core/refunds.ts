@@ -323,9 +323,9 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
  * - The remedy names the lines of the failed refund, and keeps the processing fee again if the member was not eligible.
  * - If the order is unknown, it is the membership.
  * - If another refund has already ended a membership or upgrade, its line cannot be named again ({@link planRefund} leaves it
- *   out). If the failed refund was for such a line, the remedy is all that is left of the payment. But if more is left than
- *   the failed refund would have returned (for example $77 instead of $65), none is right, and the
- *   result sends staff to Stripe's dashboard.
+ *   out). If the failed refund was for such a line, the remedy is all that is left of the payment. But if more is left than the
+ *   failed refund would have returned (for example $77 instead of $65), that is too much, and the result sends staff to Stripe's
+ *   dashboard.
  */
 export function decideAgain(
   uuid: string,

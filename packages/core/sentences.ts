@@ -72,8 +72,8 @@ export const LINK_NOT_OPENED = 'We could not open your link. Please try again.';
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * Returns the sentence for an error status with which a proxy answered in place of our server; undefined if the status only means
- * that the call failed.
+ * Returns the sentence for the status with which a proxy, or a network's sign-in page, answered in place of our server; undefined
+ * if the status only means that the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
   if (status === 413)

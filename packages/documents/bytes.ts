@@ -16,8 +16,8 @@ export const CHUNK = 64 * KIB;
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Returns a reader that reads ahead in blocks of `blockSize` bytes, so that many small sequential reads fetch each byte of the file
- * only once. All blocks share one buffer, so a result is valid only until the next read.
+ * Returns a reader that reads ahead in blocks of `blockSize` bytes, so that many small sequential reads fetch hardly any byte of
+ * the file twice. All blocks share one buffer, so a result is valid only until the next read.
  */
 export function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));

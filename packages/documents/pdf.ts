@@ -13,7 +13,7 @@ const MOST_READ_BYTES = 40 * MIB;
 
 /**
  * Checks that a PDF is complete, that nothing but comments follows its end, and that it opens without a password (pdf.js). A PDF
- * that forbids printing or changes is accepted, as official transcripts do.
+ * that forbids printing or changes is accepted, since official transcripts do so.
  */
 export async function pdf(bytes: Bytes): Promise<DocumentType> {
   // Refuses an archive whose comment looks like the end of a PDF.

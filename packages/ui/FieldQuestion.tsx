@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import styles from './FieldQuestion.module.css';
 
 /**
- * Questions below a field about the typed text. They are not errors. Screen readers announce them when they appear. Each is an
- * element, since React could not remove a text node that the browser has translated.
+ * Questions below a field about the typed text. They are not errors. Screen readers announce them when they appear. Each must be
+ * an element, since React could not remove a text node that the browser has translated.
  */
 export function FieldQuestion({ children }: { children: ReactNode }) {
   return (

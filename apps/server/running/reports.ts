@@ -22,7 +22,7 @@ const KINDS_AT_ONCE = 20;
  * so kinds that somebody invents do not displace them.
  */
 const KINDS = 100;
-/** The maximum number of notices to staff about new kinds in a day. */
+/** The maximum number of notices to staff in a day about new kinds of blocked content, and as many about new kinds of faults. */
 export const NOTICES_A_DAY = 20;
 /** If no report of a kind arrives for this many days, the kind counts as new when it is reported again. */
 const KEPT_DAYS = 90;

@@ -19,7 +19,7 @@ export function Unexpected() {
   useEffect(() => {
     reportFault(error instanceof Error && error.name === 'ChunkLoadError' ? 'chunk' : 'router', error);
   }, [error]);
-  // Whether a reload restores what the joiner has typed. It does on the screens of a join, but not on Get Started.
+  // Whether to say that what was entered is saved: only on the screens of a join.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

@@ -43,7 +43,7 @@ const words = {
 /** The file types that the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
 const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
 
-/** The area where a joiner uploads a document. `send` is only called for files whose first bytes look like a document. */
+/** The area where a joiner uploads a document. `send` is not called for a file whose first bytes show that it is no document. */
 export function DocumentUpload({
   document,
   send,

@@ -4,9 +4,8 @@ import type { SubmittedDetails } from '#core/studentDetails.ts';
 /**
  * What the browser stores about a join. The join's id and programme are in local storage (specification, section 3). Everything
  * else that this tab knows about the join is in session storage. It is deleted when the tab is closed, on Start Over, and when
- * the tab begins another join. If a storage fails or is full, memory is used instead.
- * Two tabs may have different joins, but local storage has only the join that was stored last. A tab whose join was replaced
- * there keeps its own join.
+ * the tab begins or opens another join. If a storage fails or is full, memory is used instead. Two tabs may have different joins,
+ * but local storage has only the join that was stored last. A tab whose join was replaced there keeps its own join.
  */
 
 /** The id of the join that was last begun or opened in this browser. `storeSession` writes it, and Start Over removes it. */
@@ -87,7 +86,7 @@ export const typedCode = tabValue<string>('joinCode');
 export const typedDonation = tabValue<string>('joinDonation');
 /**
  * The parameters with which the card provider returns to the page, one of which is a secret. Written by the payment return;
- * removed when the payment is settled.
+ * removed when the payment is settled, unless it is refunded.
  */
 export const paymentReturn = tabValue<Body<'postPayment'>>('joinReturn');
 /** The same for somebody who pays by a pay link. Written by the link's page; removed when the payment is settled. */

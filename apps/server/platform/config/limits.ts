@@ -43,14 +43,17 @@ const defaults = {
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
   /** Corrections of the email on the welcome page, for one join. */
   emailCorrectionsPerJoin: { setting: 'LIMIT_EMAIL_CORRECTIONS_PER_JOIN', count: 5, minutes: 1440 },
-  /** Browser reports of blocked content from one address. Reports above the limit are dropped. */
+  /** Requests from one address with reports of blocked content or of faults of our pages. Those above the limit are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
   /**
    * Requests from one address to stop reminders: generous, since a mail provider may send them for all its users from one
    * address.
    */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Sign-ins at the desk from one address, successful or not: by link or passkey. */
+  /**
+   * Calls from one address that sign in at the desk, successful or not: by link, passkey or identity provider. A sign-in may need
+   * two.
+   */
   deskSignInsPerAddress: { setting: 'LIMIT_DESK_SIGN_INS_PER_ADDRESS', count: 100, minutes: 10 },
   /** Declined cards of one join before the join must wait. */
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', count: 6, minutes: 10 },

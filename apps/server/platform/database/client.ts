@@ -66,8 +66,9 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
 /**
- * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes two kinds of connections: those whose
- * statement timed out, since later statements would wait behind that statement, and those whose host does not accept writes.
+ * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes three kinds of connections: broken
+ * ones, those whose statement timed out, since later statements would wait behind that statement, and those whose host does not
+ * accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {

@@ -57,9 +57,9 @@ export interface MigrationState {
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
  * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0020). A file that
- * does not get its locks soon is rolled back, so that calls go on, and tried again after each of `pauses` (in seconds); `tell` gets
- * a sentence each time. Throws an Error for staff if the file never gets its locks, if this version cannot run on the database, or
- * if the file of an applied migration has changed.
+ * does not get its locks soon is rolled back, so that calls go on, and tried again after each of `pauses` (in seconds); `warn`
+ * gets a sentence each time, and if another server is migrating. Throws an Error for staff if a file fails or never gets its
+ * locks, if this version cannot run on the database, or if the file of an applied migration has changed.
  */
 export async function migrate(
   databaseUrl: string,
@@ -74,7 +74,7 @@ export async function migrate(
     version?: string;
     pauses?: readonly number[];
     warn?: (sentence: string) => void;
-    /** The names of the migrations that staff have agreed to. If others are pending, none is applied. */
+    /** The names of the migrations that staff have agreed to. If others are pending, throws, and applies none. */
     seen?: readonly string[];
   } = {},
 ): Promise<string[]> {

@@ -152,8 +152,8 @@ export interface JoinSessionTable {
   lines: ColumnType<OpenLine[], string | undefined, string>;
   has_agreed_to_policies: Generated<boolean>;
   /**
-   * The sentence of the guardian consent that the joiner agreed to, and the time of the first agreement. Both are null if the
-   * programme asks for none.
+   * The sentence of the guardian consent that the joiner agreed to, and the time of the first agreement. Both are null before
+   * that, and if the programme asks for none.
    */
   guardian_consent: string | null;
   guardian_consent_at: NullableTimestamp;

@@ -19,7 +19,10 @@ export interface BrowserCookie {
   /** Gives the cookie to a browser that has returned from paying. */
   givePaid(reply: FastifyReply, sessionUuid: string): void;
   holdingOf(request: FastifyRequest, sessionUuid: string): Holding;
-  /** Returns the joins in the cookie, newest first. */
+  /**
+   * Returns the joins in the cookie: first those that the browser paid for or whose joiner its user proved to be, then those that
+   * it only began, each the newest first.
+   */
   joinsOf(request: FastifyRequest): HeldJoin[];
 }
 

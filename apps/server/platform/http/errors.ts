@@ -26,8 +26,8 @@ export const NO_DATABASE = 'We cannot reach our records right now. Please wait a
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
 /**
- * Answers unknown paths, and every error that a route or hook throws. The body of a 5xx answer contains no internals. `unknown` returns
- * the sentence of the 404 for a malformed id in a path.
+ * Answers unknown paths, and every error that a route or hook throws. The body of a 5xx answer contains no internals. `unknown`
+ * returns the sentence of the 404 for a malformed id in a path.
  */
 export function handleErrors(
   app: FastifyInstance,

@@ -28,10 +28,11 @@ export async function countWithin(
 }
 
 /**
- * Returns the common table expressions of {@link countWithin}, for use in a larger statement: `counts` has one row with `is_free` and
- * `earlier` (the events before this one), `counted` the `window_start` of an event that was counted, and `within` one row with
- * `is_within`. An event for which the SQL expression `isFree` is true is not counted. If the limit is reached, such an event
- * is refused as well, so that a caller cannot distinguish free events from others.
+ * Returns the common table expressions of {@link countWithin}, for use in a larger statement: `counts` has one row with `is_free`
+ * and `earlier` (the events before this one), `counted` the `window_start` of an event that was counted, and `within` one row
+ * with `is_within`. Without a limit there is only `within`. An event for which the SQL expression `isFree` is true is not
+ * counted. If the limit is reached, such an event is refused as well, so that a caller cannot distinguish free events from
+ * others.
  */
 export function countingWithin(
   name: string,

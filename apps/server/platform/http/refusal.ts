@@ -7,6 +7,7 @@ import type { Failure } from '#contract/schemas.ts';
  * - 403: this browser may not make the call, or the call needs a signature.
  * - 404: the thing that the call names does not exist.
  * - 409: the current state does not allow the call.
+ * - 408, 413 and 415: the body arrives too slowly, is too large, or is not of an accepted type.
  * - 429 and 503: the caller should retry later.
  */
 export class Refusal extends Error {

@@ -83,8 +83,8 @@ export async function examineCopy(
  * Restores a backup that {@link examineBackup} or {@link examineCopy} has accepted, in this order:
  * - Adds the backup's erasures to the journal at `journal`. The journal is not replaced, because it may be newer than the backup.
  * - Stores the documents that the storage does not have, and checks the hash of each.
- * - Restores the database by `putDatabase`, last, so that each row has its document. It does this as a whole or not at all, so
- *   that the restore can be repeated.
+ * - Restores the database by `putDatabase`: last, so that each row has its document, and as a whole or not at all, so that the
+ *   restore can be repeated.
  * Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
  */
 export async function restore(

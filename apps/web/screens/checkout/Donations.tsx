@@ -66,8 +66,8 @@ export function Donations({ options, donations }: { options: Option[]; donations
 const presetKey = (uuid: string) => `donation-${uuid}`;
 
 /**
- * A preset amount. `line` is the order's line with this donation, if it has one; pressing the button again removes that line. `isMore`: the
- * order already has a donation, to which this amount would be added.
+ * A preset amount. `line` is the order's line with this donation, if there is one; the button then removes that line. `isMore`:
+ * the order already has a donation, to which this amount would be added.
  */
 function Preset({
   option,

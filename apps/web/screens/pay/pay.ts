@@ -12,7 +12,7 @@ import { payReturn, payTry } from '../../lib/session.ts';
 /**
  * The outcome of a try to pay.
  * - `paid`: it succeeded, with its receipt.
- * - `refunded`: the payment bought nothing, because somebody else had paid before, and is refunded in full.
+ * - `refunded`: the payment bought nothing, for example because somebody else had paid before, and is refunded in full.
  * - `failed`: nothing was charged. `errors` are about the typed values, by field.
  * - `unknown`: the outcome is not known yet, and can be asked for again.
  * - `changed`: the order has changed, and has to be loaded and shown again.
@@ -86,7 +86,8 @@ const failed = (message: string = fallback.payment): Ended => ({ is: 'failed', m
 
 /**
  * Asks the server for the outcome of a payment, whatever the card provider answered to this page. `refusal`: the provider's
- * message if it refused the payment. Once the payment is settled, what the tab stored about it is removed.
+ * message if it refused the payment. Once the payment is settled, the tab's `payReturn` is removed, and `payTry` too unless the
+ * payment failed.
  */
 export async function settle(
   { paymentIntent, paymentIntentClientSecret }: Body<'postPayment'>,

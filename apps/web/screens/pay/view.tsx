@@ -21,7 +21,10 @@ import { PayForm } from './PayForm.tsx';
 import type { Ended } from './pay.ts';
 import styles from './styles.module.css';
 
-/** The page on which somebody else pays for a join. It only knows the joiner's first name and the order. */
+/**
+ * The page on which somebody else pays for a join. It knows only the joiner's first name and initial, the programme and the
+ * order.
+ */
 export function Component() {
   const { page, ended: returned } = useLoaderData<typeof loader>();
   const [now, setNow] = useState<Ended | null>(null);

@@ -9,8 +9,8 @@ import { type ToProve, withProof } from '../../lib/toProve.ts';
 import { noPlace, type Place } from './prefill.ts';
 
 /**
- * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
- * state. A country that is not in the list has none.
+ * Loads the contact, and the subdivisions of the contact's country (or of the default country) and of the draft's country, which
+ * are needed to prefill the state. A country that is not in the list has none.
  */
 export async function loader(): Promise<{
   contact: Outcome<Answered<'getContact'> & { toProve: ToProve | null }>;
