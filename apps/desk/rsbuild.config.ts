@@ -2,8 +2,8 @@ import { defineConfig } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
 
 /**
- * All pages share one script and one style sheet; only code that few visits need is loaded later. The frame that shows documents
- * (viewer/) is a separate page, since it has no origin.
+ * The first load is one script, and one style sheet for all pages. Code that fewer visits need, such as other pages, is loaded
+ * later. The frame that shows documents (viewer/) is a separate page, since it has no origin.
  */
 export default defineConfig({
   root: import.meta.dirname,

@@ -228,7 +228,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // The join needs a payer of its own, since a refund locks all joins of the same payer.
+  // The join needs a person of its own, since a refund locks all joins of the same person.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {

@@ -190,8 +190,8 @@ export const peopleSchemas = {
     }),
   },
   /**
-   * Returns a letter as it was sent or would be sent now. `isHeld` is false if its content is no longer true. 409: there is no
-   * email to send it to.
+   * Returns a letter as it would be sent now, even one that was sent. `isHeld` is false if its content is no longer true. 409:
+   * there is no email to send it to.
    */
   getLetter: {
     params: z.object({ id: z.uuid() }),

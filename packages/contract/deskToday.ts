@@ -23,8 +23,8 @@ const notice = z.object({
 });
 const today = z.object({
   /**
-   * All of {@link queueNames} in their order, each with the time since which its oldest entry waits. The first three count up to
-   * 1,000.
+   * All of {@link queueNames} in their order, each with the time since which its oldest entry waits. `transcripts`, `proof`,
+   * `parcels` and `refundsAsked` count up to 1,000. `differences` has the time of the last comparison.
    */
   queues: z.array(z.object({ name: z.enum(queueNames), count: z.int(), oldest: time.nullable() })),
   notices: z.array(notice),
@@ -42,8 +42,8 @@ const today = z.object({
 export const todaySchemas = {
   getToday: { data: today },
   /**
-   * Returns the notices that staff have ended in the last 90 days, the latest first. `isOpenAgain`: the cause has occurred again
-   * since.
+   * Returns the notices that staff have ended in the last 90 days, the latest first, at most 200. `isOpenAgain`: the cause has
+   * occurred again since.
    */
   getDoneNotices: {
     data: z.object({

@@ -6,7 +6,7 @@ import { cleanEmail, cleanText } from './cleanText.ts';
 const ZWNJ = '\u200c';
 const ZWJ = '\u200d';
 
-/** All characters without a glyph, found by their Unicode properties. */
+/** Characters without a glyph, found by their Unicode properties. */
 const unseen = Array.from({ length: 0x110000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code))

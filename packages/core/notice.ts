@@ -50,7 +50,7 @@ interface MendedKinds {
   standing: { intentId: string; type: MembershipType; standing: MembershipStanding; isNotTold: boolean };
   /**
    * The money of a membership has returned to us after its refund or dispute, but its person has joined again meanwhile. Ends
-   * like {@link perhaps_twice}.
+   * like {@link perhaps_twice}, and with the next change of standing.
    */
   back_again: { intentId: string };
   /**

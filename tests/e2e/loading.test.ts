@@ -107,7 +107,7 @@ test('a chunk that does not load is the routerâ€™s error screen, with the chunkâ
   await expect(page.getByText(/Loading chunk \S+ failed/).first()).toBeVisible();
   const { fault } = (await reported).postDataJSON();
   expect(fault).toMatchObject({ kind: 'chunk', error: 'ChunkLoadError' });
-  // The typed code was lost with the page, so the page must not say that it is kept.
+  // No join exists yet, so the page must not say that what was entered is saved.
   await expect(page.getByText(/is saved/)).toHaveCount(0);
 });
 

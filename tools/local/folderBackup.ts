@@ -13,8 +13,9 @@ import { choosePostgresAccount } from './postgresAccount.ts';
 import { findBinaries, major, makeCluster } from './postgresCluster.ts';
 
 /**
- * A backup or restore of the database of `npm start` that copies the files of the database's folder. Used if no client tools of
- * the right version are installed. PostgreSQL's files can be copied only while it is stopped.
+ * A backup or restore of the database of `npm start` that copies the files of the database's folder. Used to save if no client
+ * tools of the right version are installed, and to restore such a copy. PostgreSQL's files can be copied only while it is
+ * stopped.
  */
 export interface FolderBackup {
   kind: 'backup' | 'restore';

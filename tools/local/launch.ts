@@ -100,7 +100,7 @@ async function bringUp(
   signal.throwIfAborted();
 
   const before = readLocalFile(dataDir);
-  /** Stops everything when the database or the stand-ins' process ends without being asked to. */
+  /** Stops everything when the database, the stand-ins' process or the server ends without being asked to. */
   const guard = (name: string, ended: Promise<string>) => {
     void ended.then((reason) =>
       abort.abort(new Error(`${name} ended unexpectedly (${reason}): everything else is stopped too.`)),

@@ -18,7 +18,8 @@ import { loadToday } from '../screens/today/loadToday.ts';
 import { Today } from '../screens/today/Today.tsx';
 import { Layout } from './Layout.tsx';
 
-// The first load includes only Today and the pages about people. Other pages are loaded when they are first opened.
+// The first load includes only Today and the pages about people, signing in and passkeys. Other pages are loaded when they are
+// first opened.
 const invitations = async () =>
   (await import(/* webpackChunkName: "invitations" */ '../screens/invitations/routes.ts')).routes;
 const numbers = async () =>

@@ -26,7 +26,8 @@ export function skeletonAt(path: string, from: string | null): ReactElement | nu
   if (/^\/transcripts\/\d/.test(path)) return <TranscriptSkeleton />;
   if (isTranscripts(path)) return from !== null && isTranscripts(from) ? null : <TranscriptsSkeleton />;
   const person = personIn(path);
-  // The tabs of one person load nothing, so no skeleton is needed between them.
+  // The tabs of one person load nothing, so no skeleton is needed between them. Before Correct, which loads, the tab stays
+  // visible.
   if (person === undefined || (from !== null && personIn(from) === person)) return null;
   return <PersonSkeleton />;
 }

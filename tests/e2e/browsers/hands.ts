@@ -1,6 +1,7 @@
 /**
  * What a joiner can do in a browser. There is one implementation for each driver (WebDriver BiDi, Selenium). Each action finds
- * its element by the element's words, and waits until the element is there. Input is real keyboard and pointer input.
+ * its element by the element's words, and waits until the element is there. Input is keyboard and pointer input of the browser,
+ * except that `choose` may set the focus by script and `attach` sets the file through the driver.
  */
 export interface Hands {
   /** The browser's name and version. */

@@ -19,7 +19,10 @@ interface Action {
   needsAddress?: boolean;
 }
 
-/** A table of parcels with a line for each of their goods. Each line has a checkbox or a button. */
+/**
+ * A table of parcels with a line for each of their goods. Each line has a checkbox or a button, unless that needs an address and
+ * there is none.
+ */
 export function ParcelTable({
   caption,
   rows,

@@ -17,7 +17,7 @@ import styles from './Person.module.css';
 
 type Letter = PersonData['letters'][number];
 
-/** The letters of a person. Each can be read as it was sent. */
+/** The letters of a person. Each can be read as it would be sent now. */
 export function Letters() {
   const { letters } = usePerson();
   const { start } = useDoing();

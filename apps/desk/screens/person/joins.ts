@@ -6,7 +6,7 @@ type Join = PersonData['joins'][number];
 /** Whether the join has a succeeded payment, so that something may be refunded. */
 export const isPaid = ({ payments }: Join) => payments.some(({ status }) => status === 'succeeded');
 
-/** Whether the membership or upgrade that the join bought is held, so that there is a certificate. */
+/** Whether the membership that the join bought is held, so that there is a certificate. An upgrade has no member number. */
 export const isHeld = ({ payments }: Join) =>
   payments.some(
     ({ memberNumber, standing }) => memberNumber !== null && standing && isStandingHeld(standing),
