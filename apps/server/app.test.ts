@@ -40,7 +40,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Returns a hash of each table that the calls could change, to check that a refused call has changed nothing. */
+/** Returns a hash of each of the main tables, to check that a refused call has changed none of them. */
 async function everything(): Promise<unknown> {
   const tables = [
     'person',
@@ -84,7 +84,10 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.jsonValue(),
 );
-/** A valid body for each call. The test replaces one or two of its fields at random, so that other fields still pass the checks. */
+/**
+ * Valid bodies of calls. The test replaces one or two fields at random, so that other fields still pass the checks. A call
+ * without an entry gets only arbitrary bodies.
+ */
 const good: Partial<Record<CallName, object>> = {
   checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
   initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },
