@@ -11,12 +11,12 @@ import { personNamed } from './personNamed.ts';
 const TRY_AGAIN = 'Your email could not be changed at this moment. Please try again in a minute.';
 
 /**
- * Corrects the email of a paid join for its joiner. The confirmation is sent again, and the former address gets a letter about
- * the change. Throws a {@link Refusal}:
+ * Corrects the email of a paid join for its joiner. If the email changes, the confirmation is sent again, and the former address
+ * gets a letter about the change. Throws a {@link Refusal}:
  * - 404, 409: the browser does not hold the join, or it is not paid.
  * - 403: the browser may not see who the joiner is.
  * - 400: letters cannot go to the new email.
- * - 429: it was corrected too often.
+ * - 429: the email was corrected too often.
  * - 503: the person is being changed otherwise, somebody is being erased, or Stripe does not answer.
  */
 export async function correctOwnEmail(

@@ -41,7 +41,7 @@ export interface Correction {
   fields: { field: CorrectableField; from: string; to: string }[];
   /** The uuids of the person's joins. */
   joins: string[];
-  /** How many confirmations were sent and can be sent again. */
+  /** How many joins have a confirmation that was sent, or may have been, and can be sent again. */
   confirmations: number;
   /** The number of all confirmation letters. It has grown if somebody has sent a confirmation again. */
   written: number;
@@ -56,14 +56,17 @@ export class NotCorrectable extends Failed {
   }
 }
 
-/** Thrown if a person was changed since `seen` was shown, or somebody is being erased. Nothing was corrected. */
+/** Thrown if a person was changed or merged since they were shown, or somebody is being erased. Nothing was corrected. */
 export class ChangedMeanwhile extends Failed {
   constructor() {
     super('Somebody has changed the person meanwhile: look again.');
   }
 }
 
-/** Returns what a correction of a person would do. Changes nothing. Throws {@link NotCorrectable}. */
+/**
+ * Returns what a correction of a person would do. Changes nothing. Throws {@link NotCorrectable}, and {@link ChangedMeanwhile} if
+ * the person was merged.
+ */
 export async function previewCorrection(
   { database, now }: Pick<Deps, 'database' | 'now'>,
   personId: number,
@@ -72,7 +75,7 @@ export async function previewCorrection(
   return (await plan(database, personId, change, now().getFullYear())).correction;
 }
 
-/** Returns a person's present values in the fields that can be corrected. Throws {@link NotCorrectable}. */
+/** Returns a person's present values in the fields that can be corrected. Throws as {@link previewCorrection} does. */
 export async function readCorrectable(
   { database, now }: Pick<Deps, 'database' | 'now'>,
   personId: number,
@@ -111,7 +114,7 @@ export function correctionSentences(
  * - Later letters, papers, HubSpot and the search use the new values. With `resends`, the confirmations are sent again. With
  *   `tellsFormer`, a letter to the former email reports the change.
  * - The details of joins that are not paid are corrected as well.
- * - If the email changes, a contact that was found by the old email loses the purchases. Links in letters stop working, because
+ * - If the email changes, a contact that was found for the person loses the purchases. Links in letters stop working, because
  *   somebody else may read them at the old address. `endsLinks` false keeps the links; true ends them in any case.
  * - The metadata of the intents at Stripe, from which a lost join is made again, are corrected. Receipts that Stripe has sent
  *   stay as they are.
@@ -223,8 +226,8 @@ function requireSeen(seen: Correction, now: Correction, resends: boolean): void 
 }
 
 /**
- * Separates other persons from the contact that this person's join created and that was found by their email: the contact's email
- * is corrected, too. Another contact is looked for after some seconds, when that is done.
+ * Separates other persons from the contact that this person's join created, because the contact gets the corrected email, too.
+ * Another contact is looked for after some seconds, when HubSpot should have that email.
  */
 async function leaveAttached(trx: Kysely<Tables>, personId: number): Promise<void> {
   const ids = await leaveContact(
@@ -256,7 +259,8 @@ async function sendConfirmationsAgain(
 }
 
 /**
- * Returns the details before and after a correction, and its effects. Throws {@link ChangedMeanwhile} if the person was merged.
+ * Returns the details before and after a correction, and its effects. Throws {@link NotCorrectable}, and {@link ChangedMeanwhile}
+ * if the person was merged.
  */
 async function plan(database: Kysely<Tables>, personId: number, change: Change, currentYear: number) {
   const { rows } = await sql<{

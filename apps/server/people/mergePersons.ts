@@ -60,7 +60,7 @@ export interface Seen extends Named {
 export interface Merge {
   from: Seen;
   into: Seen;
-  /** The types of membership that both hold, and `from`'s join; null if there are none. Both stay held until staff refund one. */
+  /** The types of membership that a join of `from` and joins of `into` hold; null if none. All stay held until staff refund one. */
   twice: HeldTwice | null;
   /** Whether staff keep them apart ({@link keepApart}). */
   isKeptApart: boolean;
@@ -127,9 +127,9 @@ export async function previewUnmerge(
 }
 
 /**
- * Undoes a person's last merge, if it is at most a day old and, with `shown` ({@link previewUnmerge}), still that one. First
- * writes the values from before the merge into the contact of the person that remained. Returns a sentence for staff if HubSpot
- * refuses them, otherwise null. Throws {@link NotMergeable}.
+ * Undoes a person's last merge, if it is at most a day old and, with `shown` ({@link previewUnmerge}), still that one. Before any
+ * row changes, writes the values from before the merge to Stripe, and into the contact of the person that remained. Returns a
+ * sentence for staff if HubSpot refuses them, otherwise null. Throws {@link NotMergeable}.
  */
 export async function unmergePersons(deps: Deps, personId: number, shown?: Unmerge): Promise<string | null> {
   const done = await holding(deps.database, nobodyIsErased, () => unmerge(deps, personId, shown));
@@ -178,7 +178,7 @@ async function unmerge(deps: Deps, personId: number, shown?: Unmerge): Promise<{
 
 /**
  * Records that two persons who are likely the same are two, as staff know. They do not count as likely the same any more. Throws
- * {@link NotMergeable} if they were merged meanwhile.
+ * {@link NotMergeable} if one of them was merged or erased meanwhile.
  */
 export async function keepApart({ database }: Pick<Deps, 'database'>, one: number, other: number) {
   if (one === other) throw new NotMergeable(ONE_ALREADY);
@@ -199,8 +199,9 @@ export async function keepApart({ database }: Pick<Deps, 'database'>, one: numbe
 }
 
 /**
- * Locks the rows that a merge changes, and returns its effects. The person with a contact that a code, a link or staff named
- * remains; without such a contact, the one who has a contact, otherwise the second. Throws {@link NotMergeable}.
+ * Locks the two persons and their joins, and returns the effects of a merge. The person with a contact that a code, a link or
+ * staff named remains. Without such a contact, the only one with a contact remains, otherwise the second. Throws {@link
+ * NotMergeable}.
  */
 async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promise<Merge> {
   if (one === other) throw new NotMergeable(ONE_ALREADY);
@@ -272,7 +273,8 @@ const isMissing = sql`(person.deleted_at is not null or not ${wasAtHubspot}
 
 /**
  * Writes the values from before a merge into the contact of the person that remained, where the contact still has what we wrote.
- * Returns the values that HubSpot then has in these fields, and a sentence for staff if HubSpot refuses them.
+ * Returns the values that HubSpot then has in these fields, and a sentence for staff if HubSpot refuses them. Throws {@link
+ * NotMergeable} if HubSpot does not answer.
  */
 async function putBack(
   deps: Deps,

@@ -24,7 +24,10 @@ export async function personNamed(database: Database, name: string): Promise<num
   return rows[0]?.id ?? null;
 }
 
-/** Like {@link personNamed}, after reading the contact from HubSpot. Throws {@link NotMergeable} if there is no such person. */
+/**
+ * Like {@link personNamed}, after reading the contact from HubSpot. Throws {@link NotMergeable} if there is no such person, or
+ * HubSpot has to be asked and does not answer.
+ */
 export async function personAtHubspot({ database, contacts }: Deps, name: string): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     select contact_id as id from person join join_session on person_id = person.id

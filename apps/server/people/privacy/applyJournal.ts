@@ -23,10 +23,9 @@ export interface AppliedJournal {
   /** How many erasures the journal has, and how many of them had to be repeated. */
   entries: number;
   again: number;
-  /**
-   * Sentences about lines of the journal that could not be read, and about a last line that was cut off (null if there is none).
-   */
+  /** Sentences about lines of the journal that could not be read. */
   faults: string[];
+  /** A sentence about a last line that was cut off; null if there is none. */
   unfinished: string | null;
   /** Why entries could not be applied. */
   refused: string[];

@@ -23,7 +23,7 @@ import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
 export interface PersonErased extends Erased {
-  /** The number of contact rows in the mirror that were emptied or removed. */
+  /** The number of rows of `person` that were emptied or removed. */
   contacts: number;
   /** The number of customers that were deleted at Stripe. */
   customers: number;
@@ -41,7 +41,7 @@ export interface PersonErased extends Erased {
 /**
  * Erases a person in three places, if the plan is still what staff have seen (`seen`, {@link planOf}). Each step is safe to
  * repeat. Nothing else is sent to HubSpot meanwhile.
- * - In HubSpot, first, if `hubspot` is given: a refusal there must leave everything unchanged.
+ * - In HubSpot, if `hubspot` is given. HubSpot comes first, so that nothing is erased elsewhere if it refuses.
  * - At Stripe.
  * - Here, in one transaction.
  *
@@ -140,9 +140,9 @@ async function eraseHere(
 }
 
 /**
- * Removes these emails from all rows outside the person's joins: requests for passes, and letters and payments of joins with
- * another email. The row of a sent letter is kept without the email; without the row the letter would be sent again. With
- * `before`, newer rows stay unchanged. Returns how many rows contained the email.
+ * Removes these emails from all rows outside the person's joins: requests for passes, and letters and payments of other joins or
+ * of none. The row of a join's sent letter is kept without the email; without the row the letter would be sent again. With
+ * `before`, newer rows stay unchanged. Returns how many rows contained one of the emails.
  */
 export async function forgetEmails(
   trx: Kysely<Tables>,
@@ -206,7 +206,7 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
 /**
  * Erases the person's contacts, files and notes in HubSpot. HubSpot also finds a contact by an additional email, and by the id of
  * a contact that was merged into it. If a contact found in these ways has another email, it may be another person's. Such a
- * contact is kept and returned in `others`.
+ * contact is kept and returned in `others`. A contact that another person's join created is kept, too, and not returned.
  */
 async function eraseAtHubspot(
   { database }: Deps,
@@ -316,7 +316,7 @@ export async function erasePersons(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** Returns the full names (first and last) of these joins and contacts, as notices contain them. */
+/** Returns the full names (first and last) of these joins and persons, as notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, persons }: Pick<Person, 'joins' | 'persons'>,

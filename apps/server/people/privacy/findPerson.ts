@@ -26,8 +26,8 @@ export interface Person {
    */
   requests: number;
   /**
-   * How many of these rows are letters or payments of joins that now have another email. Such rows exist if the joiner corrected
-   * the email before paying, or if a letter was sent to this email by mistake.
+   * How many of these rows are letters or payments of joins that are not the person's. Such rows exist if the person paid by the
+   * joiner's pay link, if the joiner corrected the email before paying, or if a letter was sent to this email by mistake.
    */
   ofOthers: number;
   erasedAt: Date | null;
@@ -55,7 +55,7 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
- * - a join that was paid with this email by a pay link: its payer is somebody else;
+ * - a join that was paid with this email by a pay link: its joiner is somebody else;
  * - a join of which only a letter was sent to this email, since the email may have been mistyped and corrected later.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
@@ -109,7 +109,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
   };
 }
 
-/** SQL for all emails that a join was begun or paid with; `uuid` is the query's column. */
+/** SQL for the emails in a join's details, and those that it was paid with, except by a pay link. `uuid` is the query's column. */
 const emailsOfJoin = sql`lateral (
   values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
   union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate') and not by_pay_link) as given (email)`;

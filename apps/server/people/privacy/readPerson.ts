@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** The rows of one kind, each with all columns except secrets. */
+/** The rows of one kind, without secrets and without what is about somebody else. */
 export interface Section {
   title: string;
   rows: Record<string, unknown>[];
@@ -18,7 +18,7 @@ export interface ExportedDocument {
   fileName: string;
 }
 
-/** The tables whose column `session_uuid` refers to a join, with the title of its section in the export. */
+/** Tables whose column `session_uuid` refers to a join, each with the title of its section in the export. */
 const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['order_snapshot', 'Orders'],
   ['payment', 'Payments'],

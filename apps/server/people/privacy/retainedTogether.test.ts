@@ -13,7 +13,7 @@ import { upgradeByLink } from '../../../../tests/harness/upgrades.ts';
 import { queueForHubspot } from '../../crm/queuePersonsForHubspot.ts';
 import { refundJoin } from '../../paying/refunds/refundJoin.ts';
 
-/** Tests that retention erases joins of one contact together if they need each other. */
+/** Tests that retention erases joins of one person together if they need each other. */
 const server = await sharedServer();
 const { deps } = server;
 const { age, uploaded, forgetAll, rowOf } = retentionOn(server);

@@ -35,8 +35,8 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
  * than the time `before`:
  * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or has money that is neither
  *   refunded nor due to be refunded.
- * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade, or while its
- *   contact holds an upgrade by link that has lost its base.
+ * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade.
+ *   {@link joinsOf} also leaves out a join while its person holds an upgrade that has lost its base.
  * - `paid`: the payment.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
@@ -65,7 +65,7 @@ function mayGo(stage: JoinStage, before: RawBuilder<Date>, which: RawBuilder<boo
 }
 
 /**
- * SQL for the condition `which` on the query's `session`. In the stage `paid`, all other paid joins of its contact must be
+ * SQL for the condition `which` on the query's `session`. In the stage `paid`, all other paid joins of its person must be
  * erasable as well, because HubSpot has one amount for all of them, and an upgrade needs its membership.
  */
 function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawBuilder<boolean> {
@@ -144,8 +144,8 @@ const isNeverReviewed = sql<boolean>`(kind = 'resume' or (review = 'open' and ${
 
 /**
  * SQL for the time at which the retention of the query's `document` starts; null if the review is still to come. It starts with
- * the review or, if nobody will review the document, with the upload. If the membership has ended, it does not start before the
- * refund.
+ * the review or, if nobody will review the document, with the upload or the last change of a refund of the join, whichever is
+ * later.
  */
 const retainedSince = sql<Date | null>`coalesce(reviewed_at, case when ${isNeverReviewed} then greatest(document.created_at,
   (select max(refund.updated_at) from refund join payment using (intent_id) where payment.session_uuid = document.session_uuid)) end)`;
