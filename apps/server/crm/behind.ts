@@ -10,7 +10,7 @@ export interface Behind {
   joins: number;
   waitingMinutes: number | null;
   refused: number;
-  /** Contacts in the mirror, and when all of them were last read. */
+  /** Contacts in the mirror, and the time up to which it has all changes in HubSpot; null before it has read all contacts. */
   mirrored: number;
   syncedAt: Date | null;
   /** Documents to be attached, and those that HubSpot refuses. */

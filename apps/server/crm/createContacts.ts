@@ -25,7 +25,7 @@ import { conclude, type Sent, write } from './writeContacts.ts';
  * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot already has a
  * contact with the person's email:
  * - If we created it just before a crash, it becomes the person's contact.
- * - If it has the person's name or no name, the person is attached to it.
+ * - If it has the person's name or no name, and nothing shows that it is somebody else's, the person is attached to it.
  * - Otherwise the person gets another contact, without HubSpot's unique property `email`.
  */
 export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<void> {
@@ -45,7 +45,7 @@ export async function createAll(deps: Deps, rows: readonly Delivery[]): Promise<
   await noteContacts(deps, attached);
   const without = complete.filter((row) => !attached.some((one) => one.row === row));
   // Of several persons with the same email, such as siblings, all but one wait for the next batch. They then find the contact
-  // that was created for the first.
+  // that was created for that one.
   const byEmail = new Map(without.map((row) => [emailOf(row), row]));
   await postpone(
     deps,

@@ -13,7 +13,7 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../paying/confirmPayment.ts';
 import { refundJoin } from '../paying/refunds/refundJoin.ts';
 
-/** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */
+/** The joins of these tests began without an invitation or link, and created a contact in HubSpot that counts as their own. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 

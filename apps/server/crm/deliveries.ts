@@ -32,7 +32,7 @@ export interface Delivery extends ToldContact {
   uuid: string | null;
   /**
    * Whether the contact may already have been a member in HubSpot at the payment: the mirror has that status, or was out of date.
-   * False once we have sent a status.
+   * False for a contact that a join created, and once we have sent a status.
    */
   mayHaveBeenMember: boolean;
 }
@@ -209,7 +209,7 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
     email: properties[EMAIL] ?? null,
     profile: Object.fromEntries(
       contactFields.flatMap((field) => {
-        // A typed email must not lead anybody to the contact before it was read from HubSpot.
+        // A typed email must not lead anybody to the contact until that email was read from HubSpot.
         const isLeftOut = field === 'acceptedPrivacyPolicy' || /email$/i.test(field);
         const isWritten = !isLeftOut && (fields[field].property ?? '') in properties;
         return isWritten && sent[field] !== undefined ? [[field, sent[field]]] : [];
@@ -262,8 +262,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 }
 
 /**
- * Makes persons of a batch due again: after a failure of HubSpot with exponential backoff, otherwise at once. The try counts only
- * if one of them may have caused the failure (`perhapsRecord`).
+ * Makes persons of a batch due again after `retryAfterMs`. The try counts only if one of them may have caused a failure
+ * (`perhapsRecord`). Persons with counted tries wait at least for the time of an exponential backoff.
  */
 export async function postpone(
   deps: Deps,

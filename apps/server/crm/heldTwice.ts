@@ -15,7 +15,7 @@ export async function heldBy(database: Kysely<Tables>, personId: number): Promis
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same types of membership. The same joins get only one
+ * Writes a notice to staff that several joins of one person hold the same types of membership. The same joins get only one
  * notice, whatever has brought them together (`by`).
  */
 export async function notifyOfHeldTwice(

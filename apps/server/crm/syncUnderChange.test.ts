@@ -81,7 +81,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
 test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
   const ids = await create('import');
   await sync();
-  // The stand-in gives all contacts of a batch the same time. So two and a half pages of contacts have the same time of change.
+  // The stand-in gives all contacts of a batch the same time of change. A batch of 100 contacts fills a whole page.
   await rename(ids, 'Imported');
   const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
   await sync();

@@ -12,8 +12,8 @@ import { unknownDocuments } from './sweepDocuments.ts';
 export type ListedDocument = Selectable<DocumentTable>;
 
 /**
- * Returns the documents of the join `uuid` and of `join`, the join that owes the proof for it (often the same), oldest first. `applicant` has the
- * data with which the transcript should agree.
+ * Returns the documents of the join `uuid` and of `join`, the join that owes the proof for it (often the same), oldest first.
+ * `applicant` has the data with which the transcript should agree.
  */
 export async function documentsOfJoin(
   deps: Deps,
@@ -103,7 +103,7 @@ export async function readDocument(deps: Deps, id: string): Promise<ReadDocument
   }
 }
 
-/** Returns the number of the person whose document this is; null if there is none. */
+/** Returns the id of the person whose document this is; null if there is none. */
 export async function personOfDocument(
   { database }: Pick<Deps, 'database'>,
   id: string,

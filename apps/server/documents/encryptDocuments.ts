@@ -37,8 +37,8 @@ export async function encryptDocuments(
 }
 
 /**
- * Encrypts one document while holding the document's lock. An erasure holds the same lock until the file is removed, so an erased
- * document is never written again. Throws {@link NotStored} if the document was removed.
+ * Encrypts one document while holding the document's lock ({@link holdDocument}). An erasure holds the lock on the document's row
+ * until the file is removed, so an erased document is never written again. Throws {@link NotStored} if the document was removed.
  */
 export function encryptDocument(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,

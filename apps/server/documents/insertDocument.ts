@@ -8,7 +8,7 @@ type Owner =
   | { kind: 'resume'; session_uuid: null; person_id: number };
 
 /**
- * Inserts the row of a document whose bytes are stored. The transaction must have locked the document's join or contact. The bytes
+ * Inserts the row of a document whose bytes are stored. The transaction must have locked the document's join or person. The bytes
  * are kept even if the commit reports an error, because the commit may have succeeded.
  */
 export async function insertDocument(trx: Kysely<Tables>, file: StoredDocument, owner: Owner): Promise<void> {

@@ -6,7 +6,7 @@ import { holdings } from '../session/members.ts';
 /**
  * Returns the join that owes the proof of eligibility for the join `uuid`. That is the join `uuid` itself or, for an upgrade by
  * link, the join that bought the upgrade's base. If the base was not bought here, the upgrade's own join owes the proof. A
- * membership that has ended counts as the base only if the contact is not a member now.
+ * membership that has ended counts as the base only if the person is not a member now.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string; is_own: boolean; is_held: boolean; holdings: Holdings | null }>`

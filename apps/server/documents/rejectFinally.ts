@@ -50,7 +50,7 @@ export interface FinalRejection {
   preview: RefundPreview;
   /** The uuids of the refunds that are now due. */
   promised: string[];
-  /** The uuids of other joins of the same payer that hold a membership. Because of them the payer stays a member. */
+  /** The uuids of other joins that hold a membership, of the join's person or of persons who are likely the same. */
   others: string[];
 }
 
@@ -166,7 +166,7 @@ function whyKept(order: PaidOrder, uuid: string): NotRefundable {
 }
 
 /**
- * Returns the uuids of joins with an upgrade by link whose only base is the membership of this join: their contact holds no other
+ * Returns the uuids of joins with an upgrade by link whose only base is the membership of this join: their person holds no other
  * membership.
  */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {

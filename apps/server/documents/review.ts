@@ -257,8 +257,8 @@ export async function reopenTranscripts(
 }
 
 /**
- * The applicant's data, for staff to compare with the transcript. Each value is that of the join's details or, without details,
- * that of the contact; null if it is unknown.
+ * The applicant's data, for staff to compare with the transcript. Each value is that of the person's details, without these that
+ * of the join's details, and without either that of the contact; null if it is unknown.
  */
 export interface Applicant {
   name: string | null;
@@ -370,7 +370,10 @@ export interface DueProof extends Applicant, ListCursor {
   paidAt: Date;
 }
 
-/** SQL for whether the proof of the query's `session` is overdue: a transcript is required, and none is accepted or pending. */
+/**
+ * SQL for whether the proof of the query's `session` is overdue: a transcript is required, the join was paid more than {@link
+ * PROOF_DUE_DAYS} days ago and holds a membership, and no transcript is accepted or pending.
+ */
 function isOverdue({ society, now }: Pick<Deps, 'society' | 'now'>): RawBuilder<boolean> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

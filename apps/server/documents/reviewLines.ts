@@ -44,7 +44,7 @@ export function rejectionLines(
 }
 
 /**
- * Returns a sentence about other joins that hold a membership. Because of them the payer stays a member after a final rejection.
+ * Returns a sentence about other joins with the same name and email that still hold a membership after a final rejection.
  */
 export function alsoHeld(others: readonly string[]): string {
   return `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too:`;

@@ -77,9 +77,9 @@ export async function takeTranscript(
 const SENT_BY_LINK: Holding = { began: false, proven: true, paid: false };
 
 /**
- * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, because anybody can
- * begin a join with somebody else's code, and if a browser (`holding`) may not continue it. Throws also like
- * {@link refuseDecided}.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if a browser (`holding`) may not continue the join
+ * `uuid`, or if that join is not paid, because anybody can begin a join with somebody else's code. Throws also like {@link
+ * refuseDecided}.
  */
 export async function joinForUpload(deps: Deps, uuid: string, holding: Holding | null): Promise<string> {
   await standingFor(deps, 'uploadTranscript', uuid, holding ?? SENT_BY_LINK);

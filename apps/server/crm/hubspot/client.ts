@@ -327,7 +327,7 @@ export function hubspotClient(
       const answer = await callAboutOne(answers.scopes, 'POST', path, { body: { tokenKey: accessToken } });
       return answer && new Set(answer.scopes);
     },
-    /** Returns the id of the token's HubSpot account; null if HubSpot does not return it. Each client asks HubSpot only once. */
+    /** Returns the id of the token's HubSpot account; null if HubSpot does not return it. A client asks again only after a failure. */
     async getAccount(): Promise<string | null> {
       account ??= callAboutOne(answers.account, 'GET', `/account-info/${apiVersion}/details`);
       try {

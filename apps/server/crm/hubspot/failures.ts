@@ -149,7 +149,7 @@ const RULES: Record<string, Rule> = {
   401: { counts: 'failed', ms: 30_000, isDenied: true },
   403: { counts: 'answered', ms: 60_000, isDenied: true },
   408: { counts: 'failed', ms: 5_000 },
-  // HubSpot's lock lasts two seconds, whatever the header says.
+  // HubSpot's lock lasts two seconds, even if the header says less.
   423: { counts: 'limited', ms: 2_000 },
   429: { counts: 'limited', ms: 1_000 },
   '429 TEN_SECONDLY_ROLLING': { counts: 'limited', ms: 10_000 },

@@ -3,8 +3,8 @@ import { CrmDenied, CrmUnavailable } from './errors.ts';
 
 /**
  * Makes a call to HubSpot, and retries it for at most `forMs` ms while HubSpot is unavailable. Does not retry a call that HubSpot
- * denies. If `when` is `limited`, retries only after a rate limit. `leftMs` is what is left of that time. Throws the error of the
- * last call.
+ * denies. If `when` is `limited`, retries only after an error that says how long to wait, as at a rate limit. `leftMs` is what is
+ * left of `forMs`. Throws the error of the last call.
  */
 export async function patiently<T>(
   call: (leftMs: number) => Promise<T>,

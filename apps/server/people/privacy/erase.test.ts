@@ -199,8 +199,8 @@ test('after a whole join is erased, nothing that names its person is left anywhe
 });
 
 /**
- * Writes the data of one person with two joins, a correction, and a chain of merged contacts and persons. Every text has `mark`.
- * `beforeMerges` runs when nothing is merged or corrected yet. Returns all emails that the person has or had.
+ * Writes the data of one person with three joins, a correction, and a chain of merged contacts and persons. Every text has
+ * `mark`. `beforeMerges` runs when nothing is merged or corrected yet. Returns emails that the person has or had.
  */
 async function plant(mark: string, beforeMerges: () => Promise<void> = async () => {}): Promise<string[]> {
   const { database } = deps;
