@@ -71,7 +71,10 @@ function iso(time: string): RawBuilder<string> {
   return sql`to_char(${sql.raw(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** SQL for the columns of a {@link Delivery}, for a query with `delivery` (rows of `crm_delivery`) and the person of each (`owner`). */
+/**
+ * SQL for the columns of a {@link Delivery}, for a query with `delivery` (rows of `crm_delivery`) and the person of each
+ * (`owner`).
+ */
 const columns = sql`delivery.person_id as "personId", revision, sent, contact.id as "contactId", owner.deleted_at is not null as "isDeleted", owner.made_contact as "isMade",
   ${told(sql`(select owner.id)`, sql`details is not null or state not in ('started', 'detailed')`)} as own,
   ${told(attached, sql`paid_at is not null`)} as attached,
@@ -281,7 +284,9 @@ export async function postpone(
 
 export const idsOf = (rows: readonly Pick<Delivery, 'personId'>[]) => rows.map(({ personId }) => personId);
 
-/** SQL for a common table expression `locked` that locks the deliveries of persons in the order of their ids, to avoid deadlocks. */
+/**
+ * SQL for a common table expression `locked` that locks the deliveries of persons in the order of their ids, to avoid deadlocks.
+ */
 export function locked(rows: readonly Pick<Delivery, 'personId'>[]): RawBuilder<unknown> {
   return sql`locked as (select person_id from crm_delivery where person_id = any(${idsOf(rows)}::bigint[])
     order by person_id for no key update)`;

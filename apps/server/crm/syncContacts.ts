@@ -13,7 +13,9 @@ const PAGE = 'contacts page';
 const LOOKS = 'contacts look';
 /** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;
-/** A run reads the changes since this long (ms) before the previous run began, which may have missed some: HubSpot's search lags. */
+/**
+ * A run reads the changes since this long (ms) before the previous run began, which may have missed some: HubSpot's search lags.
+ */
 const LAG_MS = 60_000;
 /** How long (ms) staff wait for HubSpot, before a run ends. The next one resumes where it stopped. */
 const PATIENCE_MS = 300_000;

@@ -53,7 +53,8 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 /**
  * Attaches due documents to their contacts in HubSpot, each as a private file with a note. Takes no document while calls to
  * HubSpot are paused or a person is being erased. Returns how many documents it took. The file and the note are recorded as soon
- * as each is made, so a crash repeats at most one of these steps. Before a step is repeated, HubSpot is asked whether it was done.
+ * as each is made, so a crash repeats at most one of these steps. Before a step is repeated, HubSpot is asked whether it was
+ * done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;

@@ -107,8 +107,8 @@ export async function rejectFinally(
 }
 
 /**
- * Like {@link rejectFinally}, and makes the refunds at Stripe. If Stripe does not answer, they stay due, and a background task retries
- * them. `given` is their outcome.
+ * Like {@link rejectFinally}, and makes the refunds at Stripe. If Stripe does not answer, they stay due, and a background task
+ * retries them. `given` is their outcome.
  */
 export async function rejectAndGiveBack(
   deps: Deps,

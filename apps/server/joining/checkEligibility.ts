@@ -42,9 +42,9 @@ interface FoundCode {
 }
 
 /**
- * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown or withdrawn, has expired, or is of a
- * programme in which no join may begin. If the mirror calls the contact a member and no membership was bought here, the contact is read
- * from HubSpot again.
+ * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown or withdrawn, has expired, is of a
+ * programme in which no join may begin, or leads to a member. If only the mirror says that the contact is a member, the contact
+ * is read from HubSpot again first.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -72,8 +72,9 @@ export async function checkEligibility(
 }
 
 /**
- * Looks a code up here and, if it is not known here, in HubSpot. A code that opens nothing is counted by address, before HubSpot is asked;
- * the count is undone if HubSpot knows the code. For a code that opens, one read-only statement is enough. Throws 429 above the limit.
+ * Looks a code up here and, if it is not known here, in HubSpot. A code that opens nothing is counted by address, before HubSpot
+ * is asked; the count is undone if HubSpot knows the code. For a code that opens, one read-only statement is enough. Throws 429
+ * above the limit, and 503 if HubSpot has to be asked and does not answer.
  */
 export async function lookUpCode(
   deps: Deps,

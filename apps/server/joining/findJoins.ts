@@ -35,7 +35,7 @@ export interface FoundJoin {
     /** The time of payment in ISO 8601; null if the payment did not succeed. */
     paidAt: string | null;
     card: { brand: string; last4: string } | null;
-    /** The person who paid by a pay link; null if the joiner paid. */
+    /** The person who paid by a pay link; null if none was used. */
     payer: { name: string | null; email: string | null } | null;
     standing: MembershipStanding | null;
     memberNumber: string | null;

@@ -26,8 +26,8 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   let row = await find();
   if (!seesJoiner(holding, row))
     return { ...noContact, invitation: '', guardianConsent: null, pass: passFor(deps, uuid) };
-  // If the mirror never read the contact (only an import named it), the request waits for HubSpot, two seconds at most. If the
-  // mirror's data is old, the request is answered immediately, while the contact is refreshed.
+  // If the mirror never read the contact (only an import or a link named it), the request waits for HubSpot, two seconds at most.
+  // If the mirror's data is old, the request is answered immediately, while the contact is refreshed.
   if (row.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();

@@ -31,8 +31,8 @@ const TELL_AFTER_SECONDS = 120;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the year in which a page offered this graduation year: the present year, or that of yesterday or tomorrow, because around
- * New Year it may be another year where the joiner is.
+ * Returns the year in which a page offered this graduation year: the present year, or that of yesterday or tomorrow, because
+ * around New Year it may be another year where the joiner is.
  */
 function yearOfPage(now: Date, graduationYear: string): number {
   const years = [0, -DAY_MS, DAY_MS].map((ms) => new Date(now.getTime() + ms).getFullYear());
@@ -63,7 +63,8 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const email = details.personalEmail.toLowerCase();
-  // A person who has paid keeps the details with which they paid, until they pay again.
+  // Whether the person has not paid, and these are the join's first details. A person who has paid keeps the details with which
+  // they paid, until they pay again.
   const isFirst = sql<boolean>`(not exists (select from join_session paid where paid.person_id = excluded.person_id and paid.state = 'paid')
     and exists (select from join_session before where before.uuid = ${uuid} and before.details is null))`;
   const save = async () => {

@@ -60,7 +60,9 @@ export interface Seen extends Named {
 export interface Merge {
   from: Seen;
   into: Seen;
-  /** The types of membership that a join of `from` and joins of `into` hold; null if none. All stay held until staff refund one. */
+  /**
+   * The types of membership that a join of `from` and joins of `into` hold; null if none. All stay held until staff refund one.
+   */
   twice: HeldTwice | null;
   /** Whether staff keep them apart ({@link keepApart}). */
   isKeptApart: boolean;

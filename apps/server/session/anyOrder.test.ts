@@ -44,7 +44,8 @@ class Life {
   /** The join by a school's code that wrote the present status to HubSpot; null if no such join wrote it. */
   writer: string | null = null;
   /**
-   * Whether a join by the contact's own code has written the status. After that, joins by a school's code do not write the status.
+   * Whether a join by the contact's own code has written the status. After that, joins by a school's code do not write the
+   * status.
    */
   isProven = false;
   /** Whether a join by the contact's own code or link has bought something, so that HubSpot has an amount paid. */
@@ -110,7 +111,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins have the same payer. The status stays `member` while the payer holds any of the memberships.
+      // All joins are written into the same contact. Its status stays `member` while any of the memberships is held.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -193,11 +194,11 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Regression: through the join by a school's code, the contact was still a member after the refund, but the mirror did not
-        // count that join.
+        // Regression: through the join by a school's code, the contact was still a member after the refund, but the mirror did
+        // not count that join.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Regression: what the join by a school's code had written to HubSpot was taken for what the join by the contact's own code
-        // had written.
+        // Regression: what the join by a school's code had written to HubSpot was taken for what the join by the contact's own
+        // code had written.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
         // Regression: a contact whom staff had set to `member` in HubSpot counted as a member because of a purchase by a school's
         // code.
@@ -252,8 +253,9 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
         let isOwnPaid = false;
-        /** Whether a join by link has given the own join a person of its own, and whether a link has sold anything of the contact's. */
+        /** Whether a join by link has given the own join a person of its own. */
         let isParted = false;
+        /** Whether a link has sold anything to the contact. */
         let isSoldByLink = false;
         let hasBought = false;
         let sibling: string | undefined;

@@ -27,7 +27,7 @@ const { deps } = server;
 
 /** The contact of the link. The browser that pays for it may learn the first name and the initial of the last one. */
 const CONTACT = '101';
-// Not within an id, which may hold any digits.
+// Matches the contact's data, but no digits within an id, which may be any.
 const personal =
   /Alex|Rivera|Oak Street|Apt 4|Austin|Texas|example\.|TX-4417|Lincoln|jordan-transcript|\b78701\b|(?<![\w-])(?:2028|3\.8)(?![\w-])/i;
 

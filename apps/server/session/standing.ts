@@ -17,11 +17,12 @@ export interface JoinStanding extends JoinAccess {
   byPayLink: boolean;
   /**
    * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has already skipped or
-   * bought the upgrade; the time for the offer is over; the membership is not active; the joiner's card was not saved.
+   * bought the upgrade, or holds one; the join is not paid, or the time for the offer is over; the membership is not active; the
+   * joiner paid with a card that was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
-  /** Whether the upload of a transcript is the next screen: for self-nominations, while the membership has not ended. */
+  /** Whether a self-nomination still has to upload a transcript: it has none, and its membership has not ended. */
   owesTranscript: boolean;
   isSelfNomination: boolean;
   goOn: string;

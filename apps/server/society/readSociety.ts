@@ -26,7 +26,7 @@ export class SocietyFaults extends Error {
   }
 }
 
-/** Reads a society file. Throws {@link SocietyFaults} with all faults. */
+/** Reads a society file. Throws {@link SocietyFaults} as {@link parseSociety} does, or if the file cannot be read as UTF-8. */
 export function readSociety(file: string): Society {
   let bytes: Buffer;
   try {
@@ -51,7 +51,10 @@ function lineOfBadByte(bytes: Buffer): number {
   }
 }
 
-/** Parses a society file. Throws {@link SocietyFaults} with all faults and their line numbers. */
+/**
+ * Parses a society file. Throws {@link SocietyFaults} with the faults and their line numbers: those of the YAML; if there are
+ * none, those that the schema finds; if there are none either, those of {@link crossFaults}.
+ */
 export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });

@@ -27,7 +27,7 @@ const days = (least: number, why: string) =>
 const COLOUR = 'must be a colour in quotes, as "#9E1B32"';
 const colour = z.string(COLOUR).regex(/^#[0-9a-fA-F]{6}$/, COLOUR);
 
-/** Whether a text is SVG, or a URL that the content security policy of pages can name. */
+/** Whether a text is empty, SVG, an image's data: URL, a path, or an https URL whose host a content security policy can name. */
 function isPicture(icon: string): boolean {
   if (!icon.startsWith('https:')) return /^(\s*<|data:image\/|\/[^\s/]\S*$|$)/.test(icon);
   return URL.canParse(icon) && /^[a-z0-9.-]+$/i.test(new URL(icon).hostname);
@@ -50,7 +50,10 @@ export const programme = z.strictObject({
   transcriptRequired: z.boolean(),
   /** Whether most joiners of the programme are minors. If so, reminders are sent only if `remindMinors` is set. */
   minors: z.boolean().default(true),
-  /** The guardian consent sentence, the text of a required checkbox on Student Details. If absent, there is no checkbox. */
+  /**
+   * The guardian consent sentence, the text of a required checkbox on Student Details, and on Checkout if the join lacks it. If
+   * absent, there is no checkbox.
+   */
   guardianConsent: line.optional(),
   /** The sentence to which a payer by a pay link must agree. If absent, `guardianConsent` is used. */
   payerConsent: line.optional(),
@@ -101,7 +104,9 @@ export const catalogueProduct = z.strictObject({
   features: z.array(line).default([]),
   /** Whether Checkout offers this store item. */
   recommended: z.boolean().default(false),
-  /** A retired product is offered nowhere. Its entry remains for the pages, letters and certificates of those who have ordered it. */
+  /**
+   * A retired product is offered nowhere. Its entry remains for the pages, letters and certificates of those who have ordered it.
+   */
   retired: z.boolean().default(false),
   /** The goods that are sent by post for a membership or upgrade. Absent for a store item, which is itself sent. */
   ships: line.optional(),
@@ -133,7 +138,7 @@ export const societyFile = z.strictObject({
     tagline: line,
     supportEmail: z.email(),
     supportPhone: printed,
-    /** The time zone in which dates on papers are written. */
+    /** The time zone in which dates are written and days end. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
     /** Facts about the society that families can look up elsewhere. Absent ones are not shown. */
@@ -187,10 +192,11 @@ export const societyFile = z.strictObject({
   letters: z
     .strictObject({
       /**
-       * Days from the payment until the letter about the certificate is sent; below, until the letter about the portal is sent.
-       * The text `when` of the congratulations page announces when each email comes, and should agree with these numbers.
+       * Days from the payment until the letter about the certificate is sent. The text `when` of the congratulations page
+       * announces when each email comes, and should agree with this number and the next one.
        */
       certificateAfterDays: z.int().min(0).max(60).default(1),
+      /** Days from the payment until the letter about the portal is sent. */
       portalAfterDays: z.int().min(0).max(60).default(7),
       /** Whether reminders are sent about joins that were left behind. Off by default, since the society must decide. */
       reminders: z.boolean().default(false),
@@ -225,8 +231,8 @@ export const societyFile = z.strictObject({
       /** For uploaded files: days since the decision of staff on a transcript, or since the upload of a resume. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
       /**
-       * For notices to staff, which may name people: days since they were written. The notices of a join are also removed with the
-       * join.
+       * For notices to staff, which may name people: days since their cause occurred last. The notices of a join are also removed
+       * with the join.
        */
       noticesDays: days(90, 'staff act on a notice within weeks').optional(),
     })

@@ -30,8 +30,8 @@ type Call<Absent> = <T>(
 ) => Promise<T | Absent>;
 
 /**
- * Returns functions that call HubSpot and parse its answer by a shape. Each call takes a token from the shared budget. If there is
- * none, a call for a joiner fails at once, and background work waits for at most {@link LONGEST_WAIT_MS}. The functions throw
+ * Returns functions that call HubSpot and parse its answer by a shape. Each call takes a token from the shared budget. If there
+ * is none, a call for a joiner fails at once, and background work waits for at most {@link LONGEST_WAIT_MS}. The functions throw
  * CrmUnavailable, CrmDenied or CrmRefused, and report failures by `report`. An answer of another shape counts as a failure, since
  * another server may have sent it. `callAboutOne` returns null if HubSpot answers that the record does not exist (404).
  */

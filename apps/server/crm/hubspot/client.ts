@@ -207,7 +207,9 @@ export function hubspotClient(
       }
       return found;
     },
-    /** Updates at most 100 contacts. Returns the outcomes by mark. If HubSpot refuses one contact, the others are still written. */
+    /**
+     * Updates at most 100 contacts. Returns the outcomes by mark. If HubSpot refuses one contact, the others are still written.
+     */
     updateContacts: (writes: readonly BatchWrite[]) => write('/batch/update', writes),
     /** Creates contacts, like {@link updateContacts}. */
     createContacts: (writes: readonly BatchWrite[]) => write('/batch/create', writes),
@@ -327,7 +329,10 @@ export function hubspotClient(
       const answer = await callAboutOne(answers.scopes, 'POST', path, { body: { tokenKey: accessToken } });
       return answer && new Set(answer.scopes);
     },
-    /** Returns the id of the token's HubSpot account; null if HubSpot does not return it. A client asks again only after a failure. */
+    /**
+     * Returns the id of the token's HubSpot account; null if HubSpot does not return it. A client asks again only after a
+     * failure.
+     */
     async getAccount(): Promise<string | null> {
       account ??= callAboutOne(answers.account, 'GET', `/account-info/${apiVersion}/details`);
       try {

@@ -128,7 +128,10 @@ function causeOf(status: number | null, { code, param }: Pick<ProviderTrouble, '
 /** A classified error answer. A 404 about a single record is not an error, and is not classified. */
 export interface Failure {
   error: CrmRefused | CrmUnavailable;
-  /** How the budget counts the call. After `limited`, no call of its kind may be made for a while; after `all limited`, none at all. */
+  /**
+   * How the budget counts the call. After `limited`, no call of its kind may be made for a while; after `all limited`, none at
+   * all.
+   */
   counts: 'answered' | 'failed' | 'limited' | 'all limited';
   trouble: ProviderTrouble;
 }

@@ -37,7 +37,7 @@ export interface InvitationCursor {
   code: string;
 }
 
-/** The most invitations that one statement reads, whatever the filter. */
+/** The most invitations that one call of {@link searchInvitations} reads, whatever the filter. */
 export const MOST_READ = 5_000;
 
 /**

@@ -13,7 +13,10 @@ export interface Recipient {
   who: string;
   /** Why no link may be signed for them; null if a link may be signed. */
   refusal: string | null;
-  /** Whether HubSpot was asked about the contact. If not, `refusal` is based on the mirror alone. */
+  /**
+   * Whether HubSpot was asked about the contact, or its id cannot be one of HubSpot. If not, `refusal` is based on the mirror
+   * alone.
+   */
   isLookedUp: boolean;
 }
 
@@ -36,8 +39,8 @@ const noSale: Record<MembershipType, Record<SaleRefusal, string>> = {
 };
 
 /**
- * Looks up the contacts of links at HubSpot, with one request for up to 100. `sells`: what the links sell to them; null if nothing.
- * Returns the recipients in the order of `contactIds`.
+ * Looks up the contacts of links at HubSpot, with one request for up to 100. `sells`: what the links sell to them; null if
+ * nothing. Returns the recipients in the order of `contactIds`.
  */
 export async function recipientsOf(
   deps: Pick<Deps, 'database' | 'hubspot' | 'society'>,

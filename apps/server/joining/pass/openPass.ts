@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 
 /**
  * SQL for whether a pass opens the query's `session`. All of these must be true: the pass is for this join; the join has not
- * ended ({@link hasNotEnded}); staff have not revoked the join's links since the pass was made.
+ * ended ({@link hasNotEnded}); the join's links were not revoked since the pass was made, by staff or with a new email.
  */
 export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
   return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}

@@ -48,8 +48,8 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Takes a batch of recorded requests, makes one letter due for each of their joins, and deletes the requests. Returns the number
- * of requests.
+ * Takes a batch of recorded requests, makes a letter due for each of their joins that {@link joinsToLink} returns, and deletes
+ * the requests. Returns the number of requests.
  */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
@@ -73,8 +73,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open. A join's email is that of its details or, without details, that of its receipt. A
- * contact's email counts only for a join by a checkout link that is paid, since anybody can begin a join of a contact.
+ * Returns the joins of an email that a link can open. A join's email is that of its details (once it is paid, of its person's
+ * details) or, without details, that of its receipt. A contact's email counts only for a join by a checkout link that is paid,
+ * since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,

@@ -32,8 +32,8 @@ export interface AppliedJournal {
 }
 
 /**
- * Repeats the journal's erasures in this database, which was restored from a backup. Payments since the backup must have been made
- * again before (`settleMissing`). Applies the entries that can be applied. Returns null if there is no journal at the path.
+ * Repeats the journal's erasures in this database, which was restored from a backup. Payments since the backup must have been
+ * made again before (`settleMissing`). Applies the entries that can be applied. Returns null if there is no journal at the path.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<AppliedJournal | null> {
   const journal = await readJournal(path);

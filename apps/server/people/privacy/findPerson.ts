@@ -21,8 +21,8 @@ export interface Person {
   /** Contacts that were named for these joins and have another email. They may be other persons, so an erasure keeps them. */
   others: string[];
   /**
-   * How many rows of other tables contain the email: requests for passes, notices, and letters and payments that belong to none of
-   * the person's joins.
+   * How many rows of other tables contain the email: requests for passes, notices, and letters and payments that belong to none
+   * of the person's joins.
    */
   requests: number;
   /**
@@ -109,7 +109,9 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, given: st
   };
 }
 
-/** SQL for the emails in a join's details, and those that it was paid with, except by a pay link. `uuid` is the query's column. */
+/**
+ * SQL for the emails in a join's details, and those that it was paid with, except by a pay link. `uuid` is the query's column.
+ */
 const emailsOfJoin = sql`lateral (
   values (details ->> 'personalEmail'), (details ->> 'schoolEmail')
   union all select receipt_email from payment where session_uuid = uuid and status in ('succeeded', 'duplicate') and not by_pay_link) as given (email)`;

@@ -50,7 +50,9 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
 
 type Reads = Pick<Deps, 'database' | 'society' | 'now'>;
 
-/** SQL for the time before which a stage's joins, documents or notices are past their retention. Null if they are kept for ever. */
+/**
+ * SQL for the time before which a stage's joins, documents or notices are past their retention. Null if they are kept for ever.
+ */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;

@@ -197,12 +197,16 @@ const CLOSING = 421;
 
 /**
  * Enhanced status codes (RFC 3463) that concern only this letter: an address of the recipient (5.1.7 and 5.1.8 are about the
- * sender, 5.1.90 is Microsoft's daily limit), a mailbox that is disabled, and a letter that is too large or not readable. A mailbox
- * that is full (5.2.2) can be emptied. The other codes are also answered when a limit is exceeded or the account is blocked, such
- * as 5.4.5 and 5.7.1 by Google and 5.2.0 by Microsoft, even with the recipient's address (Postfix: `Relay access denied`).
+ * sender, 5.1.90 is Microsoft's daily limit), a mailbox that is disabled, and a letter that is too large or not readable. A
+ * mailbox that is full (5.2.2) can be emptied. The other codes are also answered when a limit is exceeded or the account is
+ * blocked, such as 5.4.5 and 5.7.1 by Google and 5.2.0 by Microsoft, even with the recipient's address (Postfix:
+ * `Relay access denied`).
  */
 const OF_LETTER = /^5\.(?:1\.(?:[1-69]|10)|2\.[13]|3\.4|6\.\d+)$/;
-/** Reply codes about the mailbox (RFC 5321, 4.2.3). With 554 Amazon SES names the recipient when it refuses the account. */
+/**
+ * Reply codes about the mailbox (RFC 5321, 4.2.3). 554 is not among them: with it, Amazon SES names the recipient even when it
+ * refuses the account.
+ */
 const MAILBOX = [550, 551, 552, 553];
 
 function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail): Error {
@@ -210,7 +214,8 @@ function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail)
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
-    // The connection broke or timed out while this letter was sent. The letter may be the reason, so only this letter is postponed.
+    // The connection broke or timed out while this letter was sent. The letter may be the reason, so only this letter is
+    // postponed.
     if (responseCode === 0) return new MailPostponed(error.message);
     return downBy(error, settings);
   }

@@ -63,7 +63,10 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     return envelope === null ? bytes : decrypted(bytes, dataKeyOf(key, envelope));
   }
 
-  /** Encrypts a document while it arrives. `check` gets the unencrypted document; only encrypted bytes are written to the disk. */
+  /**
+   * Stores a document and, if there are keys, encrypts it while it arrives. `check` gets the unencrypted document, but only
+   * encrypted bytes are then written to the disk.
+   */
   async function putDocument(
     key: string,
     bytes: AsyncIterable<Buffer>,
@@ -110,8 +113,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
       let before = '';
       for await (const name of store.olderThan(time)) {
         const key = keyOfEnvelope(name);
-        // A bucket lists an envelope right after its document, so `has` is called only for an envelope whose document was not
-        // listed.
+        // A bucket lists an envelope right after its document, so that `has` need not be called. A folder's order is arbitrary.
         if (key === null || (key !== before && !(await store.has(key)))) yield name;
         before = name;
       }
