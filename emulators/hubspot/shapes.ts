@@ -108,7 +108,7 @@ const batchAnswer = (item: object) =>
 /** The maximum number of inputs in a batch (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide). */
 const BATCH = 100;
 
-/** The shapes of all bodies, from the CRM's specification. They are closed: a property that a shape does not list is a fault. */
+/** The shapes of bodies, from the CRM's specification. They are closed: a property that a shape does not list is a fault. */
 const SHAPES = {
   create: closed(
     { properties: written, associations: listOf({ type: 'object' }), objectWriteTraceId: text },

@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Fault, Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Adds the calls by which tests control any emulator. Their paths begin with `/_emulator/`, which no provider's API uses. */
+/**
+ * Adds the calls by which tests control an emulator of an API. Their paths begin with `/_emulator/`, which no provider's API
+ * uses.
+ */
 export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger): void {
   app.get('/_emulator/requests', () => ledger.entries());
   app.delete('/_emulator/requests', (_, reply) => {

@@ -17,7 +17,7 @@ import { type Extra, extended } from './shapes.ts';
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** The name of the request's shape in shapes.schema.json; null when it takes no parameters except `expand`. */
+  /** The name of the request's shape in shapes.schema.json; null when it takes no parameters. */
   shape: string | null;
   /** The parameters, of those in the shape, that have an effect in the emulator. */
   params: readonly string[];

@@ -34,8 +34,8 @@ const send = (what: WalletChoice | 'open'): void =>
   (window.opener as Window).postMessage(what, window.location.origin);
 
 /**
- * Shows the order and its total, asks for the billing address, and offers the wallet's cards. Without a sheet, offers only the
- * cards.
+ * Shows the order and its total, asks for the billing address, and offers the wallet's cards. Without a sheet, only offers one
+ * card.
  */
 function show(sheet: Sheet | null): void {
   const country = make(

@@ -13,7 +13,7 @@ export interface LineItem {
   amount: number;
 }
 
-/** The payer's choice in a wallet: a card's number, and the billing details; null if the sheet did not ask for them. */
+/** The payer's choice in a wallet: a card's number, and the billing details; null if there was no sheet, which asks for them. */
 export interface WalletChoice {
   number: string;
   billing: WalletBilling | null;
@@ -37,7 +37,7 @@ export interface OpenWallet {
 const LOOK_MS = 100;
 
 /**
- * Opens the wallet's window from a frame, with a sheet or with cards alone. `told` is called with each choice, and with null if
+ * Opens the wallet's window from a frame, with a sheet or with a card alone. `told` is called with each choice, and with null if
  * the user closes the window. Returns null if no window could be opened.
  */
 export function openWallet(
