@@ -39,8 +39,8 @@ const OPTIONS = ['access'];
 const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**
- * Stores an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). If its path
- * is taken, a number is appended to its name.
+ * Stores an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). If its
+ * path is taken, a number is appended to its name.
  */
 export function upload(store: Store, { fields, file }: Form, now: number): HubspotFile {
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));

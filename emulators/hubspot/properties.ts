@@ -129,8 +129,8 @@ const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the milliseconds since 1970 of a date in ISO 8601 or in milliseconds; NaN for any other text, or for a day that does not
- * exist.
+ * Returns the milliseconds since 1970 of a date in ISO 8601 or in milliseconds; NaN for any other text, or for a day that does
+ * not exist.
  */
 export function timeOf(value: string): number {
   if (/^-?\d+$/.test(value)) return new Date(Number(value)).getTime();
@@ -140,8 +140,8 @@ export function timeOf(value: string): number {
 }
 
 /**
- * Whether a text is one valid email of ASCII characters. In the local part, dots may only stand between other characters, one at a
- * time. The domain must end in a top-level domain.
+ * Whether a text is one valid email of ASCII characters. In the local part, dots may only stand between other characters, one at
+ * a time. The domain must end in a top-level domain.
  */
 function isEmail(value: string): boolean {
   const text = value.trim();

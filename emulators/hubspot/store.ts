@@ -37,8 +37,8 @@ const SCHEMA = `
 `;
 
 /**
- * Stores the emulated account. Keeps all versions of a contact: HubSpot's search lags behind writes, so the emulated search answers
- * with contacts as they were some time ago.
+ * Stores the emulated account. Keeps all versions of a contact: HubSpot's search lags behind writes, so the emulated search
+ * answers with contacts as they were some time ago.
  */
 export class Store {
   readonly database: Database;

@@ -64,8 +64,8 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   };
 
   /**
-   * Runs `work` and answers the client, unless a fault of this stage changes that. Does not answer if the fault cuts the connection
-   * or leaves it hanging.
+   * Runs `work` and answers the client, unless a fault of this stage changes that. Does not answer if the fault cuts the
+   * connection or leaves it hanging.
    */
   const pass = (
     stage: Stage,

@@ -1,7 +1,8 @@
 /** The longest line of a message, in bytes without its CRLF (RFC 5322, 2.1.1). */
 const LONGEST_LINE = 998;
 /**
- * Header fields that our letters must have exactly once. RFC 5322, 3.6, requires only Date and From; Message-ID identifies a retry.
+ * Header fields that our letters must have exactly once. RFC 5322, 3.6, requires only Date and From; Message-ID identifies a
+ * retry.
  */
 const ONCE = ['date', 'from', 'to', 'subject', 'message-id', 'mime-version'];
 

@@ -10,8 +10,8 @@ export interface Keys {
 const MOST_SKEW_MS = 15 * 60_000;
 
 /**
- * Throws unless a request was signed with these keys within 15 minutes of `now` (ms since 1970), and the signature covers the host
- * and all x-amz- headers (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
+ * Throws unless a request was signed with these keys within 15 minutes of `now` (ms since 1970), and the signature covers the
+ * host and all x-amz- headers (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
  */
 export function assertSigned(request: IncomingMessage, url: URL, keys: Keys, now: number): void {
   const match =

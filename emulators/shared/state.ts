@@ -18,8 +18,8 @@ class State extends DatabaseSync {
 }
 
 /**
- * Opens the database `dataDir/name.sqlite`, creates it if it is absent, and runs `schema` on it (`create … if not exists`). Without a
- * folder (null) the database is in memory, and ends with this process.
+ * Opens the database `dataDir/name.sqlite`, creates it if it is absent, and runs `schema` on it (`create … if not exists`).
+ * Without a folder (null) the database is in memory, and ends with this process.
  *
  * The write-ahead log has `synchronous = NORMAL`: each commit is handed to the operating system before the request is answered,
  * so the commit survives `kill -9` of this process. A power cut could lose the last commits, which is acceptable for test data.

@@ -195,7 +195,8 @@ export function updatePaymentMethodConfiguration(call: Call): Configuration {
   const { link } = call.params as Stripe.PaymentMethodConfigurationUpdateParams;
   const preference = link?.display_preference?.preference;
   if (preference === undefined) return configuration;
-  // The preference `none` means the default, which is `on` unless the configuration inherits from another configuration (its parent).
+  // The preference `none` means the default, which is `on` unless the configuration inherits from another configuration (its
+  // parent).
   const updated: Configuration = {
     ...configuration,
     link: {

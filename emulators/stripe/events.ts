@@ -15,8 +15,8 @@ export function retrieveEvent(call: Call): ApiObject {
 }
 
 /**
- * Lists events, newest first. They can be filtered by `type` (a `*` at its end matches any rest), by `types[]`, and by whether they
- * were delivered.
+ * Lists events, newest first. They can be filtered by `type` (a `*` at its end matches any rest), by `types[]`, and by whether
+ * they were delivered.
  */
 export function listEvents(call: Call): object {
   const {

@@ -10,8 +10,9 @@ const FIELDS: Record<string, readonly string[]> = {
 };
 
 /**
- * Returns a page of search results. A query has clauses such as `field:"value"`, `field>number` and `metadata["key"]:"value"`, each
- * optionally negated by a leading `-`. The clauses are joined either all by AND or all by OR. `~` (substring) works on text fields.
+ * Returns a page of search results. A query has clauses such as `field:"value"`, `field>number` and `metadata["key"]:"value"`,
+ * each optionally negated by a leading `-`. The clauses are joined either all by AND or all by OR. `~` (substring) works on text
+ * fields.
  */
 export function search(call: Call, kind: string, url: string): object {
   const { query, limit = 10, page } = call.params as { query: string; limit?: number; page?: string };

@@ -75,8 +75,8 @@ export class Store {
   }
 
   /**
-   * Returns at most `limit` objects of a kind (-1: all) that fulfil every condition of `where` (SQL over the columns `seq`, `body`
-   * and `hidden`, with its values). Newest first, unless `oldestFirst`.
+   * Returns at most `limit` objects of a kind (-1: all) that fulfil every condition of `where` (SQL over the columns `seq`,
+   * `body` and `hidden`, with its values). Newest first, unless `oldestFirst`.
    */
   select(kind: string, where: readonly Condition[], limit: number, oldestFirst = false): ApiObject[] {
     const conditions = ['kind = ?', ...where.map((condition) => condition.sql)].join(' and ');

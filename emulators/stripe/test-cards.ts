@@ -12,8 +12,8 @@ export interface CardBehaviour {
   /**
    * When the issuer asks for authentication.
    * - `always`: for every payment.
-   * - `unless_set_up`: for every payment with the customer present. For an off-session payment, only if the card was not set up for
-   *   such payments.
+   * - `unless_set_up`: for every payment with the customer present. For an off-session payment, only if the card was not set up
+   *   for such payments.
    */
   authentication?: 'always' | 'unless_set_up';
   /** The payment succeeds and is disputed immediately. */

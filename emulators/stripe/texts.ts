@@ -42,8 +42,8 @@ export function checkReturnUrl(given: unknown): void {
 }
 
 /**
- * Whether a host name can be looked up on the public internet: it has a dot, is not an IP address, and not in a domain for private
- * use.
+ * Whether a host name can be looked up on the public internet: it has a dot, is not an IP address, and not in a domain for
+ * private use.
  */
 function isPublicName(host: string): boolean {
   return (

@@ -13,7 +13,8 @@ import { patiently } from './hubspot/patiently.ts';
 export interface Contacts {
   /**
    * Searches HubSpot for the contact with an invite code, and writes it into the mirror. `who` is `suspect` if the caller may be
-   * guessing: the counted address has recently tried other wrong codes, or the code is a slip. They get fewer places in the queue.
+   * guessing: the counted address has recently tried other wrong codes, or the code is a slip. They get fewer places in the
+   * queue.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
@@ -42,8 +43,8 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * The most searches for codes that may wait at the same time: about as many as HubSpot answers in two seconds. Suspects can
- * neither take all places nor overload the database, which each waiting search polls for a token.
+ * The most searches for codes that may wait at the same time: about as many as HubSpot answers in two seconds. Suspects get fewer
+ * places, so that some are left for joiners. Each waiting search polls the database for a token, so too many would overload it.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -121,8 +122,8 @@ function unanswered(error: unknown): null {
 }
 
 /**
- * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Any other number would make HubSpot refuse
- * the whole batch, or answer with a different id.
+ * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Any other number would make HubSpot
+ * refuse the whole batch, or answer with a different id.
  */
 export function isRecordId(contactId: string): boolean {
   const id = BigInt(contactId);
@@ -133,8 +134,8 @@ export function isRecordId(contactId: string): boolean {
 const HELD_UP_MS = 500;
 
 /**
- * Returns a function that reads a contact into the mirror and resolves to whether HubSpot has it. Ids that are requested while a call
- * runs are read together by the next one: when everybody opens a mailing at once, a few calls are enough.
+ * Returns a function that reads a contact into the mirror and resolves to whether HubSpot has it. Ids that are requested while a
+ * call runs are read together by the next one: when everybody opens a mailing at once, a few calls are enough.
  */
 function readTogether(mirror: Mirror): (contactId: string) => Promise<boolean> {
   const waiting = new Map<string, PromiseWithResolvers<boolean>>();

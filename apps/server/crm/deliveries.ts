@@ -242,7 +242,9 @@ export async function delivered(deps: Deps, done: readonly Delivered[]): Promise
   });
 }
 
-/** A person whose data are not sent to HubSpot until staff have acted on `reason`. */
+/**
+ * A person whose data are not sent to HubSpot until staff send them again, or a correction, a merge or new details cause that.
+ */
 export interface Refused {
   personId: number;
   reason: string;

@@ -4,8 +4,8 @@ import type { Budget } from './hubspot/budget.ts';
 import type { HubspotClient } from './hubspot/client.ts';
 
 /**
- * What `crm` depends on. Its question: what does HubSpot know, and what do we send to it? The only part of the server that calls
- * HubSpot.
+ * What `crm` depends on. Its question: what does HubSpot know, and what do we send to it? All calls to HubSpot are made by its
+ * client.
  */
 export interface Deps extends LetterDeps {
   contacts: Contacts;

@@ -6,8 +6,8 @@ import { Failed } from '../platform/failed.ts';
 
 /**
  * The key of a PostgreSQL advisory lock, which ends with its transaction, even if the process dies. Sending joins or documents to
- * HubSpot takes it in shared mode, and so do corrections, merges and separations of persons. Erasing a person takes it in
- * exclusive mode.
+ * HubSpot takes it in shared mode, and so do corrections of persons, merges by staff and their undoing. Erasing a person takes it
+ * in exclusive mode.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls that are running. Less than `statement_timeout` (patience.ts). */
@@ -23,8 +23,8 @@ export class StillTelling extends Failed {
 }
 
 /**
- * Runs `send`, which sends joins or documents to HubSpot, under the shared lock. It must read its data inside the lock: data read before
- * may belong to somebody who has been erased since. Returns null, without running it, while the exclusive lock is held.
+ * Runs `send`, which sends joins or documents to HubSpot, under the shared lock. It must read its data inside the lock: data read
+ * before may belong to somebody who has been erased since. Returns null, without running it, while the exclusive lock is held.
  */
 export function tellingHubspot<T>(database: Database, send: () => Promise<T>): Promise<T | null> {
   return holding(database, nobodyIsErased, send);

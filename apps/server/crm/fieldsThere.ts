@@ -9,8 +9,8 @@ const LACKING_MS = 10 * 60_000;
 const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
 
 /**
- * Returns the society's field rules. Fields of `laterFields` whose property does not exist in HubSpot are never written. HubSpot's
- * list of properties is read again every ten minutes. The doctor tells staff which properties to create.
+ * Returns the society's field rules. Fields of `laterFields` whose property does not exist in HubSpot are never written.
+ * HubSpot's list of properties is read again every ten minutes. The doctor tells staff which properties to create.
  */
 export async function fieldsThere({ society, hubspot, now }: Deps): Promise<FieldRules> {
   const rules = society.crm.fields;

@@ -90,7 +90,7 @@ export async function queueForHubspot(
 
 /**
  * Makes documents (`which` is an SQL condition) due to be attached to another contact. The note at the former contact is then
- * deleted, even if a server is just writing it, since the document counts as tried once more.
+ * deleted. A server that is just writing a note there sees by the number of tries that the document has moved, and deletes it.
  */
 export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`

@@ -11,7 +11,7 @@ const TASK = 'contacts sync';
 const PAGE = 'contacts page';
 /** The name of a row of `schedule`. Its cursor is the last of the mirror's contacts that was read in turn. */
 const LOOKS = 'contacts look';
-/** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
+/** About how many contacts a run reads at most in addition to those that HubSpot lists as changed or deleted. */
 const MOST = 2_000;
 /**
  * A run reads the changes since this long (ms) before the previous run began, which may have missed some: HubSpot's search lags.
@@ -33,9 +33,9 @@ export async function hasSynced(deps: Pick<Deps, 'database'>): Promise<boolean> 
 }
 
 /**
- * Reads contacts into the mirror: those that changed since the previous run, those that were deleted, and in turn at most `most`
+ * Reads contacts into the mirror: those that changed since the previous run, those that were deleted, and in turn about `most`
  * others of the mirror. The first run reads all. An interrupted run is resumed by the next one. `progress` is called after each
- * page.
+ * page of changed contacts or, in the first run, of all.
  */
 export async function syncContacts(
   deps: Deps,

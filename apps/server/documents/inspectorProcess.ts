@@ -20,6 +20,6 @@ process.on('message', ({ path, sizeBytes, dataKey = null }: Job) => {
   );
 });
 process.once('disconnect', () => process.exit());
-// A service manager sends these signals to all processes of the service. This process ignores them, since the stopping server still
-// needs running inspections.
+// A service manager sends these signals to all processes of the service. This process ignores them, since the stopping server
+// still needs running inspections.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});

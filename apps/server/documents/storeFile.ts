@@ -26,7 +26,9 @@ export interface Incoming {
   expectedBytes: number | null;
   /** Returns a name that tells senders apart. Files whose senders have the same name are inspected one after another. */
   sender(): string;
-  /** Called when all bytes have arrived, before the file is inspected. Throws a {@link Refusal} if the file is not to be stored. */
+  /**
+   * Called when all bytes have arrived, before the file is inspected. Throws a {@link Refusal} if the file is not to be stored.
+   */
   check(file: Arrived): Promise<void>;
 }
 

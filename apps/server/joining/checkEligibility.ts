@@ -32,7 +32,7 @@ export interface Eligibility {
  */
 export const CANNOT_CHECK = 'We cannot check invite codes right now. Please try again in a minute.';
 
-/** What the database knows about a code; null in each field if it does not know the code. */
+/** What the database knows about a code. All fields but `is_within` are null if it does not know the code. */
 interface FoundCode {
   invitation: InvitationFacts | null;
   contact_id: string | null;

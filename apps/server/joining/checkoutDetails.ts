@@ -26,8 +26,8 @@ import type { Deps } from './deps.ts';
 import { merge } from './getContact.ts';
 
 /**
- * Returns the order, the products that can be added to it, and the known data of the joiner, unless this browser may not see who
- * they are.
+ * Returns the order and the products that can be added to it. If this browser may see who the joiner is, also returns their known
+ * data.
  */
 export async function checkoutDetails(
   deps: Deps,

@@ -43,8 +43,8 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts an attempt with a code that opens nothing, before it is answered. An attempt with a right code is not counted, since a whole
- * school may share one address. Also not counted are:
+ * Counts an attempt with a code that opens nothing, before it is answered. An attempt with a right code is not counted, since a
+ * whole school may share one address. Also not counted are:
  * - an attempt with a code that was already counted for this address;
  * - an attempt above the limit, so that the block ends by itself.
  */

@@ -56,7 +56,9 @@ export async function startInvitedJoin(
   });
 }
 
-/** Starts a join by a school's code, which may be used any number of times. If the invitation has a programme, the join gets it. */
+/**
+ * Starts a join by a school's code, which may be used any number of times. If the invitation has a programme, the join gets it.
+ */
 export async function startSchoolJoin(
   deps: Deps,
   given: { invitationCode: string; address: string },
@@ -191,9 +193,9 @@ async function startByCode(
 }
 
 /**
- * SQL for the person's open joins that this browser may continue, the newest first. Only joins by a personal code or by a link to the
- * details form are continued. Other joins always start anew: a school's code is shared by many students, and a checkout link may
- * sell something else.
+ * SQL for the person's open joins that this browser may continue, the newest first. Only joins by a personal code or by a link to
+ * the details form are continued. Other joins always start anew: a school's code is shared by many students, and a checkout link
+ * may sell something else.
  */
 function begunJoins(personId: string, joinsOfBrowser: readonly HeldJoin[]): RawBuilder<Begun[]> {
   return sql`coalesce((
@@ -277,8 +279,8 @@ function tooMany(deps: Deps): Refusal {
 }
 
 /**
- * Returns the key of the programme for which the caller asks. Refuses a named programme that is not open, since another programme
- * has another price. This needs no look-up, so the refusal reveals nothing about a code.
+ * Returns the key of the programme for which the caller asks. A named programme that is not open is refused and not replaced by
+ * another one, which may have another price. This needs no look-up, so the refusal reveals nothing about a code.
  */
 function programmeFor(society: Society, { programme, isTOLA }: Asked): string {
   const { openProgrammes, defaultProgramme } = society;

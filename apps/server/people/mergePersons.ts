@@ -320,8 +320,8 @@ interface Part {
 }
 
 /**
- * Returns the last merge of a person within the last day. Changes since the merge, such as a correction, stay with the person who
- * had given the details: the one that remained, if they have paid in a join of their own or the other had given none.
+ * Returns the last merge of a person within the last day. Changes since the merge, such as a correction, go to the person that
+ * remained if they have paid in a join of their own, or if the other had given no details; otherwise they go to the other.
  */
 async function lastMerge(
   database: Kysely<Tables>,

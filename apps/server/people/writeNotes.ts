@@ -4,7 +4,8 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Writes names and email into the metadata of the intents of some joins, from which lost joins are made again after a restore.
+ * Writes names and email into the metadata of the open and paid intents of some joins. After a restore, lost joins are made again
+ * from these metadata.
  */
 export async function writeNotes(
   { database, payments }: Pick<Deps, 'database' | 'payments'>,

@@ -1,5 +1,5 @@
 import type { Remedy } from '#core/remedy.ts';
-/** A failed call to a provider that was not the fault of the joiner, the card or a single record. Contains no personal data. */
+/** A failed call to a provider, or a record that HubSpot refuses. A declined card is none. Contains no personal data. */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
   /** The call's method and path, in which ids are replaced and the query is left out. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 /**
  * SQL for whether the file of the query's `document` was removed before staff decided on it, so that nobody can decide any more.
- * The file is removed early if the membership has ended, which may be held again since, because its refund failed.
+ * The membership may be held nevertheless: it had ended when the file was removed, and its refund failed later.
  */
 export const isUnseen = sql<boolean>`(review = 'open' and removed_at is not null)`;
 

@@ -25,7 +25,7 @@ const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
 /**
  * Returns the faults that the schema cannot find:
  * - colours with too little contrast, ids used twice, and wrong references between programmes and products;
- * - settings that do not fit the type of product, or that need another setting;
+ * - settings that are missing, do not fit the type of product, contradict each other, or need another setting;
  * - unknown placeholders, and letters that cannot be printed on papers.
  */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {

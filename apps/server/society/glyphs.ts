@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { create as Create, Font } from 'fontkit';
 import { isPlainlyPrintable } from '#core/printedText.ts';
 
-/** The fonts of the papers: EB Garamond (SIL Open Font License) with all accented Latin letters, Vietnamese, Greek and Cyrillic. */
+/**
+ * The fonts of the papers: EB Garamond (SIL Open Font License) with all accented Latin letters, Vietnamese, Greek and Cyrillic.
+ */
 const PACKAGE = '@expo-google-fonts/eb-garamond';
 const STYLES = { regular: '400Regular', italic: '400Regular_Italic', semibold: '600SemiBold' } as const;
 export type FontStyle = keyof typeof STYLES;
@@ -41,7 +43,9 @@ function missingOf(font: Font, letter: string): string[] {
 
 const opened = new Map<FontStyle, Font>();
 
-/** Returns the letters of a text that the papers cannot show in a style. Reads the font only if the text has unusual characters. */
+/**
+ * Returns the letters of a text that the papers cannot show in a style. Reads the font only if the text has unusual characters.
+ */
 export function unprintableIn(text: string, style: FontStyle): string[] {
   if (isPlainlyPrintable(text)) return [];
   const font = opened.get(style) ?? openFont(readFileSync(fontFile(style)));

@@ -8,7 +8,7 @@ import { refundParts } from '#core/refundRequest.ts';
 const line = z.string().trim().min(1);
 /** A text that is printed on certificates or press releases, where its line breaks and invisible characters would be visible. */
 const printed = z.string().overwrite(cleanText).min(1);
-/** A text that has one or two lines of the certificate. A longer text would be hard to read there. */
+/** A text for which certificates have one or two lines. A longer text would be printed too small to read. */
 const printedLine = (most: number) =>
   printed.max(most, `must have at most ${most} characters: it would be too small on certificates`);
 const DOLLARS = 'must be dollars with two decimals in quotes, as "65.00"';

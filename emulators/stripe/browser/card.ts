@@ -36,8 +36,8 @@ export function formatNumber(digits: string): string {
 }
 
 /**
- * Formats digits as `12 / 34`. A first digit above 1 becomes a month with a leading zero; a year of four digits is cut to its last
- * two.
+ * Formats digits as `12 / 34`. A first digit above 1 becomes a month with a leading zero; a year of four digits is cut to its
+ * last two.
  */
 export function formatExpiry(digits: string): string {
   let plain = /^[2-9]/.test(digits) ? `0${digits}` : digits;

@@ -129,8 +129,8 @@ export class Elements implements Group {
   }
 
   /**
-   * Calls the API from the frame that has the card, with the card and the billing details there. Billing details that the page passes
-   * (`given`) replace typed ones.
+   * Calls the API from the frame that has the card, with the card and the billing details there. Billing details that the page
+   * passes (`given`) replace typed ones.
    */
   async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {
     const typed = await this.#elements.get('address')?.ask<{ value: AddressValue }>('getValue');

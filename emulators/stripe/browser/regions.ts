@@ -14,8 +14,8 @@ const CA =
   'NS Nova Scotia|NU Nunavut|ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan|YT Yukon';
 
 /**
- * Countries that the form offers when the page does not limit them. Listed here because the browser's own names take a phone 70 ms
- * to load.
+ * Countries that the form offers when the page does not limit them. Listed here because the browser's own names take a phone 70
+ * ms to load.
  */
 const COUNTRIES =
   'AR Argentina|AT Austria|AU Australia|BE Belgium|BG Bulgaria|BR Brazil|CA Canada|CH Switzerland|CL Chile|CN China|' +

@@ -82,8 +82,8 @@ export function adoptStyles(): void {
 }
 
 /**
- * Applies the page's appearance to the root of an element: its variables as CSS custom properties, its rules as CSS rules below the
- * root.
+ * Applies the page's appearance to the root of an element: its variables as CSS custom properties, its rules as CSS rules below
+ * the root.
  */
 export function applyAppearance(
   root: HTMLElement,

@@ -27,7 +27,9 @@ const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
-/** After this many consecutive failures calls of the same kind pause. Then one call at a time probes whether HubSpot works again. */
+/**
+ * After this many consecutive failures calls of the same kind pause. Then one call at a time probes whether HubSpot works again.
+ */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;

@@ -1,5 +1,7 @@
 import type { Remedy } from '#core/remedy.ts';
-/** Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`. */
+/**
+ * Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`.
+ */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
   /** Whether the failure may be the fault of the sent data, so that a retry with the same data fails again. */
@@ -11,7 +13,10 @@ export class CrmUnavailable extends Error {
   }
 }
 
-/** Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission, or there is no such call. */
+/**
+ * Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission, or there is no such
+ * call.
+ */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {

@@ -26,8 +26,8 @@ export interface Erased {
 }
 
 /**
- * Erases joins, in the caller's transaction: all rows that belong to them, and the files of their documents. A join with money or a
- * membership is kept as a row that names nobody, with its payments, refunds, orders and memberships; the memberships lose their
+ * Erases joins, in the caller's transaction: all rows that belong to them, and the files of their documents. A join with money or
+ * a membership is kept as a row that names nobody, with its payments, refunds, orders and memberships; the memberships lose their
  * member numbers. `beforeRemoval` runs after the last check that can throw, and before anything is removed. Throws {@link
  * NotErasable}.
  */

@@ -250,9 +250,10 @@ async function eraseAtHubspot(
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
 /**
- * Returns what a restored database still has about an erased person from before the time `before`: joins, and rows of `person`
- * with data, an invitation, a document or a note. These rows belong to the given contacts, or to persons who are known only by
- * the given joins, or were merged with such rows.
+ * Returns what a restored database still has about an erased person:
+ * - the given joins, and older joins than `before` of the persons of the given contacts, of persons who are known only by the
+ *   given joins, and of all who were merged with these;
+ * - those of these persons with data, an invitation, a document or a note from before that time.
  */
 export async function restoredOf(
   database: Kysely<Tables>,

@@ -5,8 +5,7 @@ import type { Deps } from '../deps.ts';
 
 /**
  * One erasure, stored as a line of JSON. With it the erasure can be repeated in a database that is restored from an older backup.
- * The line identifies nobody: it has keyed hashes (hex) of all emails that the person had, and ids that lead to nobody once they
- * are erased.
+ * The line identifies nobody: it has keyed hashes (hex) of the person's emails, and ids that lead to nobody after the erasure.
  */
 export interface JournalEntry {
   at: string;

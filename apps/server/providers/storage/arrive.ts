@@ -33,8 +33,9 @@ function keyBefore(ending: string, name: string): string | null {
 }
 
 /**
- * Writes bytes to a temporary file in a folder and then calls `keep`, which makes the file permanent. In the end the temporary file
- * is deleted, unless `keep` has moved it. Needs constant memory. Throws {@link StorageFull} if the disk's reserve would be used.
+ * Writes bytes to a temporary file in a folder and then calls `keep`, which makes the file permanent. In the end the temporary
+ * file is deleted, unless `keep` has moved it. Needs constant memory. Throws {@link StorageFull} if the disk's reserve would be
+ * used.
  */
 export async function arrive(
   { folder, room }: { folder: string; room: Room },
@@ -61,7 +62,8 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // Uses a random name instead of `name`, so that the file that a killed process left does not block the next upload under `name`.
+  // Uses a random name instead of `name`, so that the file that a killed process left does not block the next upload under
+  // `name`.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };

@@ -6,8 +6,8 @@ import { roomOf } from './room.ts';
 import { type ByteStore, NotStored } from './storage.ts';
 
 /**
- * Returns a store that keeps files in a folder on this machine. A file is written under a temporary name, synced and renamed; then
- * its folder is synced. Keeps `reserveBytes` of the disk free, because a database on a full disk stops.
+ * Returns a store that keeps files in a folder on this machine. A file is written under a temporary name, synced and renamed;
+ * then its folder is synced. Keeps `reserveBytes` of the disk free, because a database on a full disk stops.
  */
 export function folderStorage(folder: string, reserveBytes: number): ByteStore {
   const room = roomOf(folder, reserveBytes);

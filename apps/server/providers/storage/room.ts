@@ -7,8 +7,8 @@ const SLICE_BYTES = 4 * 1_048_576;
 const BESIDES_BYTES = 16_384;
 
 /**
- * The free disk space, less the reserve, that running uploads share. Space that an upload has reserved is not available to others,
- * even before the upload has written it. Otherwise several uploads would all count on the same free space.
+ * The free disk space, less the reserve, that running uploads share. Space that an upload has reserved is not available to
+ * others, even before the upload has written it. Otherwise several uploads would all count on the same free space.
  */
 export interface Room {
   /** Returns how many bytes can still be reserved. */

@@ -27,11 +27,13 @@ export class NotStored extends Error {}
 /** Thrown if the storage service does not answer or refuses access. */
 export class StorageDown extends Error {}
 /**
- * Thrown if a document cannot be read because its document key is missing or because it was changed in the storage. The message is
- * for staff.
+ * Thrown if a document cannot be read because its document key is missing or because it was changed in the storage. The message
+ * is for staff.
  */
 export class DocumentFault extends Error {
-  /** The notice to staff. It is the same for all documents with the same fault, so that staff do not get one for each document. */
+  /**
+   * The notice to staff. It is the same for all documents with the same fault, so that staff do not get one for each document.
+   */
   readonly notice: string;
   /** Whether the only fault is that the document's key is not among the settings. */
   readonly isKeyMissing: boolean;
@@ -65,7 +67,9 @@ export interface ByteStore {
   has(name: string): Promise<boolean>;
   /** Removes a file. Also resolves if there is none. */
   remove(name: string): Promise<void>;
-  /** Yields the names of all files last written before `time`. An incomplete file, which a crash left, is listed as `NAME.part`. */
+  /**
+   * Yields the names of all files last written before `time`. An incomplete file, which a crash left, is listed as `NAME.part`.
+   */
   olderThan(time: Date): AsyncIterable<string>;
 }
 
@@ -103,8 +107,8 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
   /**
-   * Returns a document's stored bytes for a backup. `envelope` is null if they are unencrypted. Throws {@link NotStored}, or {@link
-   * DocumentFault} if the envelope is missing.
+   * Returns a document's stored bytes for a backup. `envelope` is null if they are unencrypted. Throws {@link NotStored}, or
+   * {@link DocumentFault} if the envelope is missing.
    */
   readStored(key: string): Promise<{ bytes: Readable; envelope: string | null }>;
   /** Decrypts what {@link readStored} returned. Throws {@link DocumentFault}, also while the bytes are read. */

@@ -50,7 +50,9 @@ export interface StripeAccount {
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks Stripe about the account of the keys, and about one domain. Changes nothing. An error of Stripe is returned, not thrown. */
+/**
+ * Asks Stripe about the account of the keys, and about one domain. Changes nothing. An error of Stripe is returned, not thrown.
+ */
 export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
   domainName: string,

@@ -101,8 +101,8 @@ const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confi
 interface Understood {
   thrown: unknown;
   /**
-   * The failure to report to staff. Null if the error can occur in a normal join (a declined card, or an intent that has changed or
-   * does not exist) or does not come from Stripe's library.
+   * The failure to report to staff. Null if the error can occur in a normal join (a declined card, or an intent that has changed
+   * or does not exist) or does not come from Stripe's library.
    */
   failure: CallFailure | null;
 }

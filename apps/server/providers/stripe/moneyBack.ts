@@ -13,7 +13,9 @@ export interface MoneyBack {
      * (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance).
      */
     lacksFunds: boolean;
-    /** Whether the refund has failed because the payer's card is closed, so that every further refund to it would fail as well. */
+    /**
+     * Whether the refund has failed because the payer's card is closed, so that every further refund to it would fail as well.
+     */
     isCardClosed: boolean;
     createdAt: Date;
     /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */

@@ -43,8 +43,8 @@ export const permissions: readonly Permission[] = [
 ];
 
 /**
- * Returns the URL of Stripe's page for a new restricted key, with its name and permissions filled in. The URL's parameters are not
- * documented by Stripe, but many public integrations use them, and the page shows staff which permissions are ticked.
+ * Returns the URL of Stripe's page for a new restricted key, with its name and permissions filled in. The URL's parameters are
+ * not documented by Stripe, but many public integrations use them, and the page shows staff which permissions are ticked.
  */
 export function restrictedKeyPage({ live }: { live: boolean }): string {
   const page = new URL(`https://dashboard.stripe.com/${live ? '' : 'test/'}apikeys/create`);

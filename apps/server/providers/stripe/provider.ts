@@ -51,7 +51,8 @@ export interface IntentMetadata {
 export interface NewIntent {
   amountCents: number;
   /**
-   * The payer's Customer at Stripe; null if the join has none yet. The saved card can be attached to a Customer after the payment.
+   * The payer's Customer at Stripe; null if the join has none yet. The saved card can be attached to a Customer after the
+   * payment.
    */
   customerId: string | null;
   /**
@@ -98,8 +99,8 @@ export interface PaymentProvider {
   /** Deletes a Customer with its cards. Its payments stay and can be refunded. Also resolves if the Customer does not exist. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Writes these values into the metadata of an intent, whatever its status, and of its charges, which have copies of the metadata.
-   * An empty value removes its key. Also resolves if the intent does not exist.
+   * Writes these values into the metadata of an intent, whatever its status, and of its charges, which have copies of the
+   * metadata. An empty value removes its key. Also resolves if the intent does not exist.
    */
   writeNotes(intentId: string, notes: Readonly<Record<string, string>>): Promise<void>;
   /** Returns the id of the Customer to which a card is attached; null if there is none. Throws {@link NotAtStripe}. */
@@ -151,8 +152,8 @@ export interface PaymentProvider {
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /**
-   * Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is not
-   * an event.
+   * Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong, or the body is
+   * not an event.
    */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
@@ -160,7 +161,9 @@ export interface PaymentProvider {
 /** Stripe's maximum length of a Customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/** Returns the payment provider. Every failed call is reported to `onFailure`, which must not throw, before the error is thrown. */
+/**
+ * Returns the payment provider. Every failed call is reported to `onFailure`, which must not throw, before the error is thrown.
+ */
 export function stripeProvider({
   secretKey,
   webhookSecrets,
@@ -212,8 +215,8 @@ export function stripeProvider({
   }
 
   /**
-   * Makes a call with an email. If Stripe refuses the email, repeats the call without it: joiners cannot correct the email at this
-   * point, so a refused email must not keep them from paying. The second request differs from the first, so it needs its own
+   * Makes a call with an email. If Stripe refuses the email, repeats the call without it: joiners cannot correct the email at
+   * this point, so a refused email must not keep them from paying. The second request differs from the first, so it needs its own
    * idempotency key (`keyEnding`).
    */
   async function attemptWithEmail<T>(
@@ -325,7 +328,8 @@ export function stripeProvider({
       for await (const { created } of charges) times.unshift(new Date(created * 1000));
       return times;
     },
-    // Without the return URL Stripe may refuse to confirm (https://docs.stripe.com/changelog/2023-08-16/automatic-payment-methods).
+    // Without the return URL Stripe may refuse to confirm
+    // (https://docs.stripe.com/changelog/2023-08-16/automatic-payment-methods).
     async confirmWithSavedCard(id, { paymentMethodId, returnUrl, idempotencyKey }) {
       return read(
         await attempt('confirmWithSavedCard', (stripe) =>

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 
 /**
- * The event types that webhook endpoints must receive (the doctor checks this). books/catchUp.ts polls for
- * the same types.
+ * The event types that webhook endpoints must receive (the doctor checks this). books/catchUp.ts polls for these types, and for
+ * `payment_intent.created`.
  */
 export const webhookEvents = [
   'payment_intent.succeeded',
