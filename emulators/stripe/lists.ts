@@ -58,7 +58,7 @@ function createdWithin(created: PageParams['created']): Condition[] {
   }));
 }
 
-/** Returns, for each of these parameters that the request has, the condition that the field of this name equals its value. */
+/** Returns a condition for each of these parameters in the request: the field of the same name has the parameter's value. */
 export function given(params: Params, ...names: string[]): Condition[] {
   return names.flatMap((name) => (params[name] === undefined ? [] : [fieldIs(name, params[name] as string)]));
 }

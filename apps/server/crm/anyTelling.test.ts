@@ -27,7 +27,7 @@ const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_0
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 const names = ['Own', 'Ada', 'Ben'];
 
-/** The joins of a walk, the emails and codes that it uses, and how to choose among them. */
+/** The joins of a walk, the emails, codes and contacts that it uses, and how to choose among them. */
 interface World {
   mails: string[];
   codes: string[];

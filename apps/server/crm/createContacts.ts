@@ -22,7 +22,7 @@ import { type ContactOfPerson, noteContacts } from './noteContacts.ts';
 import { conclude, type Sent, write } from './writeContacts.ts';
 
 /**
- * Gives persons without a contact one: that of somebody who is likely the same, otherwise a new one. If HubSpot already has a
+ * Gives contacts to persons who have none: that of somebody who is likely the same, otherwise a new one. If HubSpot already has a
  * contact with the person's email:
  * - If we created it just before a crash, it becomes the person's contact.
  * - If it has the person's name or no name, and nothing shows that it is somebody else's, the person is attached to it.

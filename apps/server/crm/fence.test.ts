@@ -64,8 +64,8 @@ const { invited, paid, personOf } = identityOn(server);
 const work = { ...deps, database: background };
 
 /**
- * Makes paid joins of two persons who are likely the same, and of a third person whose delivery a transaction locks. Runs `tell`,
- * which waits for that lock, concurrently with a refund of the second join, which makes the first two persons due. `tell` gets
+ * Makes paid joins of two persons who are likely the same, and of a third person whose delivery a transaction locks. Runs `send`,
+ * which waits for that lock, concurrently with a refund of the second join, which makes the first two persons due. `send` gets
  * the three persons in another order than that of their ids.
  */
 async function besideRefund(

@@ -14,8 +14,8 @@ export interface ContactOfPerson {
 
 /**
  * Records the contacts of persons. A contact that was created for a person becomes theirs; if the mirror has read it meanwhile,
- * the two rows are merged. If it belongs to another person, or was only found for this one, the person is attached to it, and
- * their purchases are written into it. A person whose email was corrected meanwhile, or who was merged, is not attached.
+ * the two rows are merged. If the contact belongs to another person, or was only found for this one, this person is attached to
+ * it: their purchases are written into it. A person whose email was corrected meanwhile, or who was merged, is not attached.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfPerson[]): Promise<void> {
   if (contacts.length === 0) return;

@@ -176,7 +176,9 @@ test('who takes a correction back and pays while HubSpot is being told of it has
   assert.deepEqual([city, await told('104')], ['Austin', ['member', 65]]);
 });
 
-/** Sends to HubSpot once. With `isTaken`, HubSpot writes the values and its answer is lost; otherwise the request is lost. */
+/**
+ * Tries to send to HubSpot. With `isTaken`, HubSpot writes the values and each answer is lost; otherwise each request is lost.
+ */
 async function loseAnswer(t: TestContext, isTaken: boolean): Promise<void> {
   const { updateContacts } = hubspot;
   const mock = t.mock.method(

@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { sentTogetherWith } from '../session/alike.ts';
 
 /**
- * SQL for whether a person has no contact, so that their data go into the contact that was found for them, if any. `person` is
+ * SQL for whether a person has no contact. Their purchases then go into the contact that was found for them, if any. `person` is
  * the query's name for the table.
  */
 export function isAttached(person: string): RawBuilder<boolean> {
@@ -90,7 +90,8 @@ export async function queueForHubspot(
 
 /**
  * Makes documents (`which` is an SQL condition) due to be attached to another contact. The note at the former contact is then
- * deleted. A server that is just writing a note there sees by the number of tries that the document has moved, and deletes it.
+ * deleted. A server that is just writing a note there sees by the number of tries that the document has moved, and deletes the
+ * note.
  */
 export async function attachAnew(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`

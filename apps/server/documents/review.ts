@@ -216,8 +216,8 @@ export interface TakenBack {
 
 /**
  * Takes the last decision on a join's transcripts back: they wait for a decision again, and the letter about it is withdrawn.
- * Throws {@link NothingToDecide} if there is no such decision, it was final, or the membership has ended, and {@link Failed} if
- * its letter may have been sent, or if the decision is not the one that was `seen`. With `isTrial`, changes nothing.
+ * Throws {@link NothingToDecide} if there is no such decision, it was final, or the membership has ended. Throws {@link Failed}
+ * if the letter may have been sent, or if the decision is not the one that was `seen`. With `isTrial`, changes nothing.
  */
 export async function reopenTranscripts(
   deps: Deps,

@@ -41,8 +41,8 @@ function yearOfPage(now: Date, graduationYear: string): number {
 
 /**
  * Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page.
- * Throws 403 for a browser that may not see who the joiner is, because letters, and the code that proves who the joiner is, would
- * go to the email that it enters.
+ * Throws 403 for a browser that may not see who the joiner is, because letters go to the email that it would enter, and with them
+ * the code that proves who the joiner is.
  */
 export async function submitDetails(
   deps: Deps,

@@ -57,8 +57,8 @@ function isHeld(by: 'person_id' | 'session_uuid', column: Column, type: Membersh
 }
 
 /**
- * SQL for a subquery, of at most one row, for the membership of the query's `session`: the one that the join bought or, if that
- * is missing or void, one that is held and that its person bought by another join.
+ * SQL for a subquery of at most one row: the membership that the query's `session` bought. If it is missing or void, a held
+ * membership that the person bought by another join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (

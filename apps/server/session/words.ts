@@ -2,9 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { emailKey } from '#core/personKeys.ts';
 
 /*
- * The search words of a person (column `words`): those that stay and, behind a bar, those that the person last typed before they
- * were proven. The latter are replaced when the person types again, so that a mistyped email, which may be somebody else's, does
- * not stay.
+ * The search words of a person (column `words`): those that stay and, behind a bar, those of the details that the person typed
+ * last. The latter are replaced when the person types again, so that a mistyped email, which may be somebody else's, does not stay.
  */
 export const BAR = ' | ';
 

@@ -3,9 +3,9 @@ import { backoff } from '../../platform/database/backoff.ts';
 import type { Database } from '../../platform/database/client.ts';
 
 /**
- * HubSpot's limits for a service key (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), 100 calls in any
- * ten seconds and 4 searches in any second, as token buckets: at most `capacity + n * perSecond` calls in any n seconds, which is
- * a little below the limits, because of network delays.
+ * Token buckets for HubSpot's limits for a service key: 100 calls in any ten seconds, and 4 searches in any second
+ * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details). A bucket allows at most `capacity + n * perSecond`
+ * calls in any n seconds, which is a little below the limit, because of network delays.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },

@@ -17,7 +17,7 @@ const INTERVAL_MS = 1_000;
 const CLAIM_SECONDS = 60;
 /** How often a server writes its progress to the database. */
 const TELL_MS = 500;
-/** The most refused lines that are shown. All of them can be downloaded. */
+/** The most refused lines that are shown. All can be downloaded, except lines that are too long to be read. */
 const MOST_REFUSALS = 100;
 
 type Work = Pick<Deps, 'database' | 'society' | 'now' | 'log'>;

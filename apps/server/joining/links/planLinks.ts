@@ -6,7 +6,7 @@ import { mintLink } from './mintLink.ts';
 import { previewSale } from './previewLink.ts';
 import { type Recipient, recipientsOf } from './recipients.ts';
 
-/** The most days for which a link is valid. Numbers of days in a society's file have the same maximum. */
+/** The most days for which a link is valid. Retention periods in a society's file have the same maximum. */
 export const MOST_DAYS = 36_500;
 
 /** The links that staff want. Only checkout links have `parameters` (mp, usp, c). */

@@ -14,7 +14,7 @@ export interface Recipient {
   /** Why no link may be signed for them; null if a link may be signed. */
   refusal: string | null;
   /**
-   * Whether HubSpot was asked about the contact, or its id cannot be one of HubSpot. If not, `refusal` is based on the mirror
+   * Whether HubSpot was asked about the contact, or its id cannot be an id of HubSpot. If not, `refusal` is based on the mirror
    * alone.
    */
   isLookedUp: boolean;

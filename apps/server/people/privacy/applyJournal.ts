@@ -70,7 +70,7 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases the joins and contacts of one entry, and all other rows with those of its emails that this database has (`emails`).
+ * Erases the joins and contacts of one entry, and forgets `emails` elsewhere: those of the entry's emails that this database has.
  * Returns whether there was anything to erase. Data newer than the entry are kept: the person may have joined again, or the
  * mirror may have read a contact from HubSpot that was erased only here.
  */
