@@ -4,11 +4,10 @@ import type { ApiObject } from './store.ts';
 
 export type Intent = Stripe.PaymentIntent & ApiObject;
 
-/** Data of a confirmation that are needed for the rest of the payment. The API never shows them. */
+/** Data of an intent's confirmation, which the API never shows. */
 export interface IntentSecrets {
   offSession: boolean;
   returnUrl: string;
-  /** The payment method that is being authenticated or processed. */
   method: string;
 }
 

@@ -22,9 +22,9 @@ export function isTeller(teller: string, person: string): RawBuilder<boolean> {
 
 /**
  * SQL for a statement that makes persons (SQL for a subquery of ids) due to be sent to HubSpot after some seconds. For a person
- * who is being sent or retried, the time stays: if two servers sent one contact, older values could arrive last. With `isAnew`, a
- * refusal and earlier tries are forgotten. If `isShown` (SQL) is true, a further form was filled in, which showed the mirror's
- * data: these then count as HubSpot's values.
+ * who is being sent or retried, the time stays: if two servers sent one contact, older values could arrive last. Without
+ * `isAnew`, an earlier time stays, too. With `isAnew`, a refusal and earlier tries are forgotten. If `isShown` (SQL) is true, a
+ * further form was filled in, which showed the mirror's data: these then count as HubSpot's values.
  */
 export function makeDue(
   persons: RawBuilder<unknown>,

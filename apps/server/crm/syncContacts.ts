@@ -14,7 +14,8 @@ const LOOKS = 'contacts look';
 /** About how many contacts a run reads at most in addition to those that HubSpot lists as changed or deleted. */
 const MOST = 2_000;
 /**
- * A run reads the changes since this long (ms) before the previous run began, which may have missed some: HubSpot's search lags.
+ * A run also reads the changes of this time (ms) before the previous run began. The previous run may have missed some of them,
+ * because HubSpot's search lags.
  */
 const LAG_MS = 60_000;
 /** How long (ms) staff wait for HubSpot, before a run ends. The next one resumes where it stopped. */

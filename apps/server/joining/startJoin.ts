@@ -38,8 +38,9 @@ const PROGRAMME_CLOSED = 'This program is not open to new members. Please reload
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
- * Starts a join by a personal invite code. The code must lead to the contact and not have expired, and the contact must not be a
- * member. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
+ * Starts a join by a personal invite code. The code must lead to the contact and open a join ({@link openingOf}), and the contact
+ * must not be a member. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued
+ * instead.
  */
 export async function startInvitedJoin(
   deps: Deps,

@@ -46,7 +46,7 @@ export interface Budget {
   blockedMs(kind: CallKind): Promise<number>;
 }
 
-/** A budget without limits, for a command that makes a few calls and has no database. */
+/** A budget without limits, for a command that makes a few calls without a database. */
 export const noBudget: Budget = {
   take: async () => 0,
   answered: async () => {},
@@ -57,7 +57,7 @@ export const noBudget: Budget = {
 
 /** Returns the budget that all processes on a database share, including their common record of limits and failures of HubSpot. */
 export function sharedBudget(database: Database): Budget {
-  /** The kinds of calls that had failed when this process last read their rows: only their rows need to be reset by an answer. */
+  /** The kinds of calls that have failures, as far as this process knows. An answer needs to reset only their rows. */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

@@ -86,10 +86,9 @@ interface Issuer {
 }
 
 /**
- * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`). A line with a school and no contact id
- * is a school's code. Reads the file as a stream, in batches, so that memory does not grow with the file. Reports a faulty line
- * with its number and skips it. Safe to repeat, even while the server runs: a line that was imported before changes nothing.
- * Throws `NotCsv`.
+ * Imports invitations from a CSV file with these {@link columns}. A line with a school and no contact id is a school's code.
+ * Reads the file as a stream, in batches, so that memory does not grow with the file. Reports a faulty line with its number and
+ * skips it. Safe to repeat, even while the server runs: a line that was imported before changes nothing. Throws `NotCsv`.
  */
 export async function importInvitations(
   database: Database,

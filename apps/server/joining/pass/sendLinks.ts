@@ -48,8 +48,8 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Takes a batch of recorded requests, makes a letter due for each of their joins that {@link joinsToLink} returns, and deletes
- * the requests. Returns the number of requests.
+ * Takes and deletes a batch of recorded requests. For those that are not older than {@link LASTS_MINUTES}, makes a letter due for
+ * each join that {@link joinsToLink} returns. Returns the number of requests.
  */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {

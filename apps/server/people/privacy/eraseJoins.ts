@@ -139,7 +139,10 @@ async function forgetDetails(trx: Kysely<Tables>, typed: readonly Typed[]): Prom
   await removeUnused(trx, sql`id = any(${rows.map(({ id }) => id)}::bigint[]) and contact_id is null`);
 }
 
-/** Removes the persons who meet the condition `which` on `person` and to whom no other row refers. */
+/**
+ * Removes the persons who meet the condition `which` on `person` and have no join, membership, invitation or document. A person
+ * remains if somebody was merged into them who does not meet `which`.
+ */
 export async function removeUnused(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`
     delete from person where ${which}

@@ -87,7 +87,10 @@ export async function overdue(deps: Reads, stage: Stage, most = MOST): Promise<s
   return idsOf(deps, stage, most, withOthers(deps, stage, owesNothing));
 }
 
-/** Returns the joins that are past the retention of a stage but are kept, because goods that they paid for are not sent yet. */
+/**
+ * Returns the joins that are past the retention of a stage but are kept, because goods that they paid for are not sent yet; at
+ * most {@link MOST}.
+ */
 export async function owing(deps: Reads, stage: Stage): Promise<string[]> {
   const owed = await owedTo(deps, stage);
   return owed.length === 0 ? [] : idsOf(deps, stage, MOST, sql`session.uuid = any(${owed}::uuid[])`);
