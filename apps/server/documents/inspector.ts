@@ -18,7 +18,7 @@ export interface Inspector {
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** The number of child processes: one for every two processors, one to four. The rest is for requests of joiners. */
+/** The number of child processes: half of the processors, but one to four. The other processors are for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
  * The maximum processor time of an inspection (ms): a hundred times that of the slowest accepted file, plus the time for reading

@@ -20,9 +20,10 @@ const NOT_AN_UPGRADE = 'The offer in this link is not an upgrade.';
  * Starts a checkout from a link, without student details.
  * - `mainProductId`: the product to sell; by default the default membership.
  * - `upsellProductId`: the upgrade to offer.
- * - `overrideMainPriceCents`: the product's price, at least its floor in the catalogue and at most {@link
- * HIGHEST_OVERRIDE_CENTS}. Memberships are sold only to non-members, upgrades only to members. Nothing is sold to a contact that
- * was deleted in HubSpot, because without student details nobody would know who has paid.
+ * - `overrideMainPriceCents`: the product's price, from its floor in the catalogue to {@link HIGHEST_OVERRIDE_CENTS}.
+ *
+ * Memberships are sold only to non-members, upgrades only to members. Nothing is sold to a contact that was deleted in HubSpot,
+ * because without student details nobody would know who has paid.
  */
 export async function initiateCheckout(
   deps: Deps,
