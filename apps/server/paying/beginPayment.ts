@@ -27,8 +27,8 @@ import { settlePaying, UNDER_WAY_SECONDS } from './settlePaying.ts';
 export const PAYING_ELSEWHERE =
   'A payment for this membership is in progress in another window or on another device. Finish it there, or try again to pay here.';
 /**
- * How often a join must wait for a payment in another join of the same person. Anybody who knows a personal code can begin such
- * payments again and again, so only the first press of Buy Now has to wait.
+ * How often a join must wait for a payment that was just begun in another join of the same person. Anybody who knows a personal
+ * code can begin such payments again and again. Therefore only the first press of Buy Now within this time (minutes) has to wait.
  */
 const HELD_BACK = { count: 1, minutes: 15 };
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
@@ -140,9 +140,9 @@ async function readPerson(
 /**
  * Freezes the order. Returns undefined if the session's state does not allow paying. Freezes nothing if the intent has been
  * cancelled meanwhile, for example because somebody pays by the join's pay link. If the same person is paying in another join,
- * throws 409 the first time ({@link HELD_BACK}), and always while the bank is deciding there. Otherwise the other join's order
- * becomes open again. Its payment is not cancelled, or a stranger with the person's code could cancel it; if both are paid, the
- * second payment is refunded.
+ * throws 409 the first time ({@link HELD_BACK}) if that payment was begun just now ({@link UNDER_WAY_SECONDS}), and always while
+ * the bank is deciding there. Otherwise the other join's order becomes open again. Its payment is not cancelled, or a stranger
+ * with the person's code could cancel it; if both are paid, the second payment is refunded.
  */
 export async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
@@ -164,7 +164,7 @@ export async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Fr
   }
 }
 
-/** SQL for whether the row of `join_session` is this join, and the bank is not deciding on its payment at this moment. */
+/** SQL for whether the row of `join_session` is this join, and the bank was not deciding on its payment at the last look. */
 function mayGiveWay(uuid: string): RawBuilder<boolean> {
   return sql<boolean>`(uuid = ${uuid} and not exists (
     select from payment where session_uuid = ${uuid} and kind = 'join' and payment.status = 'open' and seen_status = 'processing'))`;

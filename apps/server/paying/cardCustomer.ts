@@ -22,8 +22,8 @@ export interface SavedCard {
 }
 
 /**
- * Reads the payer, the number of failed calls to Stripe, and the seconds for which the join must not try another card. The card of
- * somebody who paid by a pay link is left out: it is never charged again.
+ * Reads the saved card with the joiner's email and name, the number of failed calls to Stripe, and the seconds for which the join
+ * must not try another card. The card of somebody who paid by a pay link is left out: it is never charged again.
  */
 export async function readPayer(
   deps: Deps,

@@ -24,10 +24,10 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * Updates the open intent to match the present order, first at Stripe and then in our database. Returns false if the intent has
- * ended since, if Stripe refused the change so that the intent was cancelled, or if another call has given up this change. If
- * Stripe does not answer, Stripe may make the update later. The change's mark therefore stays, and a later call replaces the
- * intent.
+ * Updates the open intent to match the present order, first at Stripe and then in our database. Returns false if the caller must
+ * read the order again: the intent has ended without a success, it was cancelled because Stripe refused the change, or another
+ * call has given up this change. Throws if the intent was paid, or the bank is deciding. If Stripe does not answer, Stripe may
+ * make the update later. The change's mark therefore stays, and a later call replaces the intent.
  */
 export async function changeIntent(
   deps: Deps,

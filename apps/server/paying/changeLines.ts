@@ -28,7 +28,10 @@ const readFor = {
   changeOrder: readOrder(sql<null>`null`),
 };
 
-/** Writes the lines of an order and adds `added` to its revision, if the order still has the revision that was read. */
+/**
+ * Writes the lines of an order and adds `added` to its revision, if the order still has the revision that was read, and nobody
+ * has proven since to be the joiner.
+ */
 const writeOrder = (action: 'setMembership' | 'changeOrder') =>
   statement<{ uuid: string; lines: string; revision: number; isProven: boolean; added: 0 | 1 }, unknown>(
     ({ uuid, lines, revision, isProven, added }) => sql`

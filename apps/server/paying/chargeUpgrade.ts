@@ -40,8 +40,8 @@ interface OpenUpgrade {
   productId: number | null;
   attempt: number;
   /**
-   * The Stripe Customer whose saved card the intent can charge. Null if the bank declined to save the card: the intent then takes
-   * only another card.
+   * The Stripe Customer whose saved card the intent can charge. Null if the bank declined to save the card, or if somebody else
+   * paid for the join: the intent then takes only another card.
    */
   customerId: string | null;
 }
@@ -60,8 +60,8 @@ interface Charges {
  *   the returned client secret. This is always so if somebody else paid for the join.
  * - Only one intent is open at a time, and it can be paid only once. The upgrade is therefore sold once, however many tabs press
  *   the button and wherever a process dies.
- * - A repeated call continues with the open intent. If the offer has changed, or the open intent cannot charge the saved card,
- *   that intent is cancelled and a new one is opened.
+ * - A repeated call continues with the open intent. If the offer has changed, or the saved card is to be charged and the open
+ *   intent cannot charge it, that intent is cancelled and a new one is opened.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -87,7 +87,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // Records a card that was typed on the page and declined as a card failure.
+  // If a card that was typed on the page was declined, its failure is recorded here.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);

@@ -159,7 +159,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
-  // Removes the payer. The confirmations then lock only the join itself.
+  // Removes the details and the likeness, so that the confirmations take no advisory lock on a likeness.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
   await sql`update person set likeness = null where id = (select person_id from join_session where uuid = ${uuid})`.execute(
     server.deps.database,

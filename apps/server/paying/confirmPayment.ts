@@ -29,10 +29,7 @@ import { followPayment } from './refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from './refunds/giveBack.ts';
 import { isBefore } from './stripeClock.ts';
 
-/**
- * Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if the payment bought nothing, so that it is
- * refunded.
- */
+/** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if the payment bought nothing. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** Thrown if the database lacks the join or order that was paid for, for example after a restore from a backup. */
@@ -46,7 +43,7 @@ export class NotInDatabase extends Failed {
 
 /**
  * Thrown if staff have to decide on a payment, which is not refunded automatically. There are two cases: its order has no
- * membership; or its amount is wrong, and the payment was confirmed before or is made again after a restore.
+ * membership or upgrade; or its amount is wrong, and the payment was confirmed before or is made again after a restore.
  */
 export class NotConfirmable extends Failed {
   constructor(intentId: string, why: string) {
@@ -56,7 +53,7 @@ export class NotConfirmable extends Failed {
 
 /**
  * Confirms a payment: the only way in which a join becomes `paid`. The return page, the webhook and the background check
- * (books/sweep.ts) all call it, in any order and any number of times.
+ * (books/sweep.ts) all call it or {@link confirmIntent}, in any order and any number of times.
  * - Reads the intent from Stripe. Checks that the intent is ours and that the amount received equals its snapshot's.
  * - Writes the payment, the membership and all consequences in one transaction under a row lock.
  * - Confirms the snapshot that was paid, whatever happened to the session since.
@@ -68,7 +65,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 
 /**
  * Like {@link confirmPayment}, for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing is
- * refunded automatically: if the payment bought nothing, staff get a notice.
+ * refunded automatically: if the payment bought nothing and was not refunded before the restore, staff get a notice.
  */
 export async function confirmIntent(
   deps: Deps,
@@ -195,9 +192,10 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 
 /**
  * To be used if the database does not have the order that the intent names. Returns the order that was on the screen when the
- * payer paid; null if that was the named order. A failover can lose the last changes of an order: the intent is then for the
- * newer, lost order, but the screen may have shown the older order, which the database has. The number of charges since payment
- * of the older order was begun decides:
+ * payer paid; null if that was the named order. If the payment is recorded as a duplicate already, its row has the revision of
+ * that order. Otherwise a failover may have lost the last changes of the order: the intent is then for the newer, lost order, but
+ * the screen may have shown the older order, which the database has. The number of charges since payment of the older order was
+ * begun decides:
  * - None: payment was begun for the lost order, so the screen showed the lost order.
  * - Exactly one: the screen showed the older order.
  * - Several: the first charge was declined, and a later charge was for the lost order.
@@ -394,8 +392,8 @@ function provenBy({ person_id, details, likeness, uuid }: LockedSession) {
 }
 
 /**
- * Informs staff and HubSpot after a membership was bought. Staff get a notice if somebody who is likely the same person holds a
- * membership, too, and a notice if the contact already was a member.
+ * Informs staff after a membership was bought: by a notice if somebody who is likely the same person holds a membership, too, and
+ * by a notice if the contact already was a member in HubSpot.
  */
 async function notifyOfOthers(
   trx: Transaction<Tables>,

@@ -3,8 +3,8 @@ import { goesBack, isReturnedInFull } from '../session/goesBack.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * A payment that bought nothing. `why` is `other_amount` if its amount differed from the order on the screen; otherwise `held`, for
- * example because the payer already held the product. `amount` is in cents.
+ * A payment that bought nothing. `why` is `other_amount` if its amount differed from the order on the screen; otherwise `held`,
+ * for example because the joiner already held the product. `amount` is in cents.
  */
 export interface Duplicate {
   kind: 'join' | 'upgrade';
@@ -24,8 +24,8 @@ export interface Duplicate {
 }
 
 /**
- * Returns duplicate payments, the oldest first. By `intentId`: only the payment with this intent. By `joinUuid`: those of a join. By
- * `uuid`: those of a join and of all other joins of its contact.
+ * Returns duplicate payments, the oldest first. By `intentId`: only the payment with this intent. By `joinUuid`: those of a join.
+ * By `uuid`: those of a join and of all other joins of its person.
  */
 export async function duplicatesOf(
   deps: Deps,

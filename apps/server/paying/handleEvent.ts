@@ -41,9 +41,9 @@ const handlers: Record<WebhookEvent, Handler> = {
 };
 
 /**
- * Handles an event of Stripe, received by webhook or fetched in the background. Returns whether the event is about a payment of
- * ours: events of other apps or environments on the same Stripe account are ignored. Throws if the handling failed and must be
- * retried.
+ * Handles an event of Stripe, received by webhook or fetched in the background. Returns whether the event has a type that is
+ * handled and is about a payment of ours. Other events, such as those of other apps or environments on the same Stripe account,
+ * are ignored. Throws if the handling failed and must be retried.
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;

@@ -87,8 +87,8 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 
 /**
  * Records the status that a look saw, unless a later look is recorded already. If the payment of a join fails after the bank was
- * undecided at the previous look, a letter reports this, because the joiner may have left the page. Otherwise the page itself
- * reports a failure.
+ * undecided at the previous look, a letter reports this to whoever pays, because they may have left the page. Otherwise the page
+ * itself reports a failure.
  */
 async function recordSeen(
   deps: Deps,

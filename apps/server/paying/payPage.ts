@@ -22,7 +22,7 @@ import { joinOfPayLink } from './payLinks.ts';
 import { type Order, readOrder } from './readOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
-/** How often the order is read again if it changes while an intent is opened for it. */
+/** How often the order is read at most, if it changes while an intent is opened for it. */
 const MOST_ROUNDS = 5;
 
 /**

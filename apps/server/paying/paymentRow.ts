@@ -40,8 +40,8 @@ export function insertSuccess(
 }
 
 /**
- * Returns a new row for an intent whose row is missing because of a crash. Its `attempt` is one more than the highest `attempt`
- * of the same join and kind.
+ * Returns a new row for an intent whose row is missing because of a crash or a restore. Its `attempt` is one more than the
+ * highest `attempt` of the same join and kind.
  */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
   const payerName = payerOfMetadata(intent.metadata);
@@ -61,8 +61,8 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
 }
 
 /**
- * SQL for the `attempt` of a new row: one more than the highest `attempt` of the same join and kind, whatever the outcomes of the
- * earlier tries to pay.
+ * SQL for the next `attempt`: one more than the highest `attempt` of the same join and kind, whatever the outcomes of the earlier
+ * tries to pay.
  */
 export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
   return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;

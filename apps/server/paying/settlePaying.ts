@@ -21,7 +21,7 @@ const OTHERS_UNDER_WAY_SECONDS = 120;
 
 /**
  * Asks Stripe for the status of a begun payment and updates the session: `paid` if the payment succeeded, `ordering` if it failed
- * or was cancelled, still `paying` if its outcome is undecided. `why`:
+ * or was cancelled, still `paying` if its outcome is undecided. Returns the state; null if there is no such join. `why`:
  * - `look`: only asks. An undecided payment is left as it is.
  * - `failed`: the page, or Stripe, reported that the payment failed. The order is open again, and the same intent takes the next
  *   card. If `failedAt` is before the current try began, the order stays frozen, because the joiner is already trying the next

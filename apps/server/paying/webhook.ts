@@ -7,8 +7,8 @@ const NO_EVENT = 'The signature is wrong, or the body is not an event.';
 
 /**
  * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit.
- * Answers 5xx if handling an event of ours fails, so that Stripe retries. Ignores an event that is not about a payment of ours, and
- * answers 200 to it. Answers 400 to a body that is not an event.
+ * Answers 5xx if handling an event of ours fails, so that Stripe retries. Ignores an event that is not about a payment of ours,
+ * and answers 200 to it. Answers 400 if the signature is wrong or the body is not an event.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

@@ -21,7 +21,7 @@ const run = (t: TestContext, command: string, ...args: string[]) => runCommand(t
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns an unused email, so that each join has a payer of its own. */
+/** Returns an unused email, so that each join has a person of its own. */
 const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
 
 async function withItems(...items: string[]) {

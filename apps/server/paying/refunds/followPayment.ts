@@ -41,7 +41,7 @@ const LACKS_FUNDS =
 /**
  * Copies a payment's refunds (also those made outside Induct) and disputes from Stripe, and updates the membership's standing.
  * Reads Stripe's present state, so it does not matter whether events arrive late, twice or not at all. Does nothing for an intent
- * that is not ours or has not succeeded.
+ * that is not recorded here as paid.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -110,10 +110,10 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins and all other joins of their persons, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, which does not block a transaction that inserts a
- * notice about a locked join. Such a transaction may be handling a join that is not locked here, because that join's person was
- * recorded only after this call.
+ * Locks joins, and all other joins of their persons and of the persons who are sent to HubSpot together with them
+ * ({@link bringStanding}). Locks in the order of the uuids, to avoid deadlocks. Locks only `for no key update`, which does not
+ * block a transaction that inserts a notice about a locked join. Such a transaction may be handling a join that is not locked
+ * here, because that join's person was recorded only after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -179,8 +179,8 @@ export async function recount(
 }
 
 /**
- * Returns the notice about a refund made outside Induct: what it was for, or how staff can assign it. If the payment is disputed and
- * bought nothing, it says how much is still owed.
+ * Returns the notice about a refund made outside Induct: what it was for, or how staff can assign it. About a lost dispute of a
+ * payment that bought nothing, it says how much is still owed.
  */
 function refundElsewhere(
   order: SettledOrder,

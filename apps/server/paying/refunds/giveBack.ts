@@ -12,7 +12,7 @@ import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts'
 
 /** The outcome of decided refunds after the calls to Stripe. */
 export interface Given {
-  /** The sum, in cents, of the refunds that Stripe has made. */
+  /** The sum, in cents, of the refunds that Stripe has accepted. */
   cents: number;
   /**
    * The sums, in cents, by outcome: refunds that Stripe is paying out or has paid out; refunds that wait here or at Stripe;
@@ -61,9 +61,7 @@ export async function promiseRefund(
   return uuid;
 }
 
-/**
- * Records a due refund of `amountCents`, all that is left of a payment that bought nothing. Makes the letter to its payer due.
- */
+/** Records a due refund of `amountCents`, all that is left of a payment that bought nothing. Makes the letter about it due. */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -153,8 +151,8 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Remembers which refunds of a payment have ended already. The returned function returns the outcome of all others: the refunds
- * that are due now, and those that are decided before the function is called.
+ * Remembers which of our refunds of a payment are not due any more. The returned function returns the outcome of all others: the
+ * refunds that are due now, and those that are decided before the function is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>

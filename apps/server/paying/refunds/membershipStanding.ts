@@ -13,8 +13,9 @@ import type { LockedSession } from './followPayment.ts';
 
 /**
  * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot. Staff get a notice,
- * unless the membership is refunded by their own decision. If a membership that has ended would become held again, but its
- * contact now holds another membership of the same type, its standing stays, and staff get a notice.
+ * unless the membership is refunded by refunds that were all made here. If its join is erased, so that HubSpot cannot be
+ * informed, they get one even then. If a membership that has ended would become held again, but its person now holds another
+ * membership of the same type, its standing stays, and staff get a notice.
  */
 export async function bringStanding(
   trx: Kysely<Tables>,
@@ -96,7 +97,7 @@ async function notifyOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promi
 
 /**
  * Returns the joins with an active upgrade whose base membership has ended and was not replaced. A base is a membership that the
- * same join bought, or that was bought for the same contact. With `baseSession`, only the bases that this join bought count.
+ * same join bought, or that was bought for the same person. With `baseSession`, only the bases that this join bought count.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

@@ -6,7 +6,7 @@ import type { Tables } from '../../platform/database/types.ts';
 import type { Deps } from '../deps.ts';
 import { type RefundRequest, readRequests } from './readRequests.ts';
 
-/** Everything that a refund would do, for the staff who decide on it. */
+/** What a refund would do besides giving back money, for the staff who decide on it. */
 export interface RefundPreview extends Consequences {
   /** Where each refund would go. `card` is null if unknown. */
   cards: { intentId: string; card: { brand: string; last4: string } | null }[];

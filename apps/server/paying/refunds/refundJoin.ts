@@ -45,7 +45,7 @@ export async function orStaysDue<T>(refunded: Promise<T>): Promise<T> {
 
 /**
  * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. Without them a refund plan
- * might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.
+ * might refund money twice. Throws {@link NotRefundable} if Stripe does not answer or refuses to say.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -161,8 +161,8 @@ export interface JoinRefund extends RefundPlan {
 /**
  * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
  * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
- * that fail are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and `given`
- * is null. With `seen`, the result of a trial, throws if that result has changed ({@link mustBeSeen}).
+ * that stay due are retried in the background (books/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
+ * `given` is null. With `seen`, the result of a trial, throws if that result has changed ({@link mustBeSeen}).
  */
 export async function refundJoin(
   deps: Deps,

@@ -131,7 +131,10 @@ export async function requestRefund(
   });
 }
 
-/** Declines a request with a sentence, which the member gets by letter. Throws {@link Failed} if none is open. */
+/**
+ * Declines a request with a sentence, which the member gets by letter. Throws {@link Failed} if the sentence is blank or no
+ * request is open.
+ */
 export async function declineRequest(deps: ByStaff<Deps>, uuid: string, sentence: string): Promise<void> {
   if (cleanText(sentence) === '') throw new Failed(SAY_WHY);
   await transaction(deps, async (trx) => {
