@@ -20,8 +20,8 @@ type Told = ReturnType<typeof asTold>;
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 1));
 /**
- * The environment variable WALK: fast-check's path to one random walk of the seed. If it is set, only that walk runs. If the walk
- * fails, fast-check searches for a shorter one: `SEED=7 WALK=31 npm run test:long -- anySequence`.
+ * The environment variable WALK: fast-check's path to one random walk of the seed, as in `SEED=7 WALK=31 npm run test:long --
+ * anySequence`. If it is set, only that walk runs. If the walk fails, fast-check searches for a shorter one.
  */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
@@ -163,7 +163,7 @@ async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> 
       yield `contact ${id} is a member in HubSpot, and holds nothing here`;
 }
 
-/** Checks that staff have a notice of every payer and every contact with two memberships. */
+/** Checks that staff have a notice of every two memberships that one person, or two persons who are likely the same, hold. */
 async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ joins: string }>`
     with held as (select session_uuid::text as uuid, membership.person_id
@@ -283,7 +283,7 @@ async function repair(walk: Walk): Promise<string[]> {
 }
 
 /**
- * Returns the differences, except orders that are frozen for long: in a walk, payers may stay at the bank's page for any time.
+ * Returns the differences, except orders that are frozen for long: in a walk, joiners may stay at the bank's page for any time.
  */
 async function differencesOf({ server }: Walk): Promise<Told[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });

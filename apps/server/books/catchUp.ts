@@ -40,10 +40,10 @@ const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Acts on events about payments, refunds and disputes whose webhook was lost: retries those that are stored for a retry and are
- * due, and every ten minutes, in one process at a time, fetches the new ones from Stripe. Returns how many events it handled. An
- * event that fails or has to wait is stored for a retry and does not delay the next event. Also gives up intents that exist at
- * Stripe but have no row here ({@link giveUpUnwritten}).
+ * Acts on events about payments, refunds and disputes whose webhook was lost. Retries the stored events whose retry is due. Every
+ * ten minutes, in one process at a time, also fetches the new events from Stripe. Returns how many events it handled. An event
+ * that fails or has to wait is stored for a retry and does not delay the next event. Also gives up intents that exist at Stripe
+ * but have no row here ({@link giveUpUnwritten}).
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const failures = new BackgroundFailures();
@@ -151,11 +151,12 @@ async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
 }
 
 /**
- * Handles an intent of ours that exists at Stripe and has no payment row, because the process died before inserting the row.
- * Nobody has the intent's client secret. Returns false if the intent is not ours.
- * - An intent that was charged (for an upgrade) is confirmed.
- * - Any other intent is cancelled at Stripe, and recorded as cancelled, so that it counts as a try to pay. If the join no longer
- *   exists, it is only cancelled at Stripe.
+ * Handles an intent of ours that exists at Stripe and has no payment row, because the process died before inserting the row:
+ * nobody has the intent's client secret. After a restore, also handles an intent whose row has another order. Returns false if
+ * the intent is not ours.
+ * - An intent that has succeeded (for an upgrade) is confirmed. While the bank is deciding, nothing is done.
+ * - Any other intent is cancelled at Stripe, and recorded as cancelled, so that it counts as a try to pay. If the join is erased
+ *   or not in the database, the intent is only cancelled at Stripe.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);

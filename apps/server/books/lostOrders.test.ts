@@ -269,8 +269,8 @@ const active = [{ type: 'membership', standing: 'active' }];
 let payers = 0;
 
 /**
- * Makes a join whose card is declined at $65.00, which the browser has not reported yet. After the backup its joiner adds a pin, and
- * pays the $77.00 that the page shows.
+ * Makes a join whose card is declined at $65.00, which the browser has not reported yet. In the tests, its joiner then adds a pin
+ * ({@link addPin}) and pays the $77.00 that the page shows.
  */
 async function declinedJoin() {
   const client = server.client();

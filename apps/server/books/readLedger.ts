@@ -31,11 +31,14 @@ export interface Ledger {
   /** Oldest first. */
   rows: LedgerRow[];
   totals: (LedgerSum & { kind: LedgerKind })[];
-  /** The sum of the transactions of other apps on the same Stripe account, which are not in `rows`. */
+  /** The sum of the transactions of other apps or environments on the same Stripe account, which are not in `rows`. */
   others: LedgerSum;
   /** The sum of all balance transactions in the period: those in `rows` and in `others`. */
   balance: LedgerSum;
-  /** The reasons why `rows` and `others` together do not equal `balance`; empty if they do. */
+  /**
+   * Sentences on what is wrong with the sums: `rows` and `others` together do not equal `balance`, or not all amounts are
+   * dollars.
+   */
   faults: string[];
 }
 
@@ -104,7 +107,7 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** The processing fee of the order's snapshot; null if Stripe did not know it after a restore. */
+  /** The processing fee of the order's snapshot; null if there is no snapshot, or Stripe did not know the fee after a restore. */
   processingFeeCents: number | null;
   programme: string | null;
   /** Whether the payment bought nothing. */

@@ -37,8 +37,8 @@ export class NotRebuilt extends Failed {}
 /**
  * Restores, from a paid intent's metadata, the data that a restored database lacks and that confirming the payment needs: the
  * paid order and, if it is missing, the join. If the join exists and is unpaid, it gets the email with which it was paid. Data
- * that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether anything was missing. Throws
- * {@link NotRebuilt}.
+ * that Stripe never had stay empty: the details other than names and email, documents, guardian consent. Returns whether anything
+ * was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -212,8 +212,8 @@ async function personAgain(
 /**
  * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of its membership after
  * Stripe's refunds. Returns null if the intent is not ours or its order is missing. First updates the other memberships that the
- * contact holds in this database: one that a refund had ended before this payment stays ended even if that refund failed later,
- * because this payment has bought a new membership.
+ * join's person holds in this database: one that a refund had ended before this payment stays ended even if that refund failed
+ * later, because this payment has bought a new membership.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);
@@ -250,7 +250,7 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 }
 
 /**
- * Ends a membership if a refund had ended it before `paidAt`, the time at which its contact paid for another membership. That
+ * Ends a membership if a refund had ended it before `paidAt`, the time at which its person paid for another membership. That
  * refund may have failed since, at an unknown time. It is assumed to have failed only after `paidAt`: otherwise the payment of
  * that time would have been refunded as a duplicate.
  */

@@ -42,8 +42,8 @@ const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
 /**
- * A difference counts only if it is older than this many minutes: within that time the background check (sweep.ts) settles
- * payments.
+ * Differences of payments and rejections younger than this many minutes do not count: within that time the background check
+ * (sweep.ts) settles payments.
  */
 const GRACE_MINUTES = 10;
 /**
@@ -418,7 +418,7 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose person holds another membership of the same type, each with these types. This happens if two members
+ * Returns the joins whose person holds an earlier membership of the same type, each with these types. This happens if two members
  * are merged. Only active memberships count, because while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
@@ -449,7 +449,8 @@ async function rejectedAndHeld(
 }
 
 /**
- * Returns the joins of persons who hold a membership each and are likely the same, in pairs: the later join, and the `other` one.
+ * Returns the joins of persons who hold a membership each and are likely the same, in pairs: each later join, with one earlier
+ * join (`other`).
  */
 async function likelySame({ database }: Deps): Promise<{ uuid: string; other: string }[]> {
   const { rows } = await sql<{ uuid: string; other: string }>`
@@ -479,8 +480,8 @@ async function formerAndHeld({ database }: Deps): Promise<string[]> {
 }
 
 /**
- * Returns the unproven joins whose person has a proven join as well (the `other` one). Leaves out those that staff brought about,
- * by a merge or by a link that sells an upgrade to the contact that the join created. Any other unproven join must have its own
+ * Returns the unproven joins whose person has a proven join as well (the `other` one). Leaves out those that a merge brought
+ * about, or a link of staff that sells an upgrade to the contact that the join created. Any other unproven join must have its own
  * person, so that it cannot influence what a proven join shows.
  */
 async function unprovenBeside({ database }: Deps): Promise<{ uuid: string; other: string }[]> {

@@ -22,7 +22,8 @@ import { RefundRefused } from '../providers/stripe/failures.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Reads a payment from Stripe, and the order in its metadata. Throws {@link NotRefundable} if the payment has brought no money.
+ * Reads a payment from Stripe, and the order in its metadata. Throws {@link NotRefundable} if the payment is not ours or has
+ * brought no money.
  */
 async function receivedPayment(deps: Deps, intentId: string) {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));

@@ -27,9 +27,9 @@ export class NotSettled extends Failed {}
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
  * unknown at Stripe buys nothing here, and an open intent is cancelled. `reconcile` suggests this repair. Returns sentences about
- * refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt if the join is missing
- * here and Stripe's metadata is not enough to restore it, and {@link NotSettled} if the payment is not ours. `isMadeAgain`:
- * whether the payment had been confirmed before a restore.
+ * refunds that Stripe does not make yet or refuses, or about a payment on which the bank is still deciding. Throws NotRebuilt if
+ * the join is missing here and Stripe's metadata is not enough to restore it, and {@link NotSettled} if the payment is unknown or
+ * not ours. `isMadeAgain`: whether the payment had been confirmed before a restore.
  */
 export async function settlePayment(
   deps: Deps,
@@ -80,7 +80,8 @@ export async function settlePayment(
 }
 
 /**
- * Confirms a payment that had been confirmed before a restore. If its join is missing, restores the join first. Throws NotRebuilt.
+ * Confirms a payment that had been confirmed before a restore. If its join or order is missing, restores it first. Throws
+ * NotRebuilt.
  */
 async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
   await rebuildJoin(deps, intent);
@@ -144,11 +145,12 @@ export interface NotMade {
 
 /**
  * Repairs the payments after a restore, before servers start, in this order:
- * - Cancels each open intent whose order here differs from its order at Stripe. Otherwise the page would show one order and
- *   charge another.
+ * - Cancels each open intent whose order is missing here or differs from its order at Stripe. Otherwise the page would show one
+ *   order and charge another.
  * - Makes the payments since the backup again, from Stripe's data, the oldest first.
- * - Updates the payments in this database that have refunds or disputes. This comes last because of refunds that have failed
- *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
+ * - Updates the payments in this database that have refunds or disputes. This comes after the payments are made again, because of
+ *   refunds that have failed since: the membership of such a refund must not become held again if its person has bought another
+ *   membership later.
  * - Corrects the persons whose names and email were corrected since the backup.
  * Nothing is refunded automatically: `reconcile` lists the rest for staff. Returns the intents that were made again (`settled`),
  * the numbers of those that were cancelled (`closed`) and updated (`followed`), and those that could not be made again and

@@ -105,7 +105,7 @@ test('an abandoned intent is cancelled after a day, in Stripe and then here; and
     const { uuid, intentId } = await begun();
     if (card === 'not confirmed')
       await server.stripe('POST', `/v1/payment_intents/${intentId}`, { payment_method: 'pm_card_visa' });
-    // The payer leaves the bank's page without authenticating.
+    // The joiner leaves the bank's page without authenticating.
     else if (card) await payByCard(server, intentId, card);
     await pass('23 hours');
     await sweepPayments(server.deps);
