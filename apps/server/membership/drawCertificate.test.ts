@@ -154,7 +154,7 @@ for (const paper of papers)
   test(`all text of each name stands inside the frame, can be read out, and the file is sound (${paper})`, {
     skip: lacks('pdftotext', 'pdffonts', 'qpdf'),
   }, async () => {
-    // On A4, which is wider in landscape, the longest names are enough. That every name fits is proven above.
+    // In a short run, and on A4, which is wider in landscape, the longest names are enough. That every name fits is proven above.
     const tried = isLong && paper === 'letter' ? names : names.slice(14, 18);
     for (const [index, given] of tried.entries()) {
       const name = cleanText(given);

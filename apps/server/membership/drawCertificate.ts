@@ -59,7 +59,10 @@ export async function drawCertificate(
 /** The size of the picture, in points. */
 const PICTURE = [480, 360] as const;
 
-/** Draws a small picture of the certificate, as SVG: the name, programme, distinction, date of admission and member number. */
+/**
+ * Draws a small picture of the certificate, as SVG: the society, name, programme, distinction, date of admission and member
+ * number.
+ */
 export function drawPicture(typeface: Typeface, certificate: Certificate): string {
   const sheet = openPicture(typeface, PICTURE);
   drawPictureOn(sheet, certificate);
@@ -170,7 +173,7 @@ function fill(blocks: (points: number) => Block[], top: number, bottom: number, 
   spread(words, top, bottom, 25 * unit);
 }
 
-/** Font sizes of all texts, tried in this order until the gaps between them are at least `LEAST_GAP` points. */
+/** Factors of all font sizes, tried in this order until the gaps between the texts are at least `LEAST_GAP` points. */
 const SCALES = [1, 0.92, 0.84, 0.76];
 const LEAST_GAP = 10;
 

@@ -25,7 +25,7 @@ const NO_NAME = 'We do not know your name, so we cannot print your certificate. 
 /** The facts about a member for the papers. */
 export interface Member {
   uuid: string;
-  /** The name that the member entered, after `cleanText`. */
+  /** The member's full name, after `cleanText`. */
   name: string;
   school: string | null;
   city: string | null;

@@ -10,13 +10,13 @@ import { goodsPromised } from '../session/promised.ts';
 import type { Society } from '../society/society.ts';
 import type { Deps } from './deps.ts';
 
-/** All goods that a join paid for, sent together. */
+/** The goods that a join paid for, sent together: all of them, or those that a list is about. */
 export interface Parcel {
   uuid: string;
   /** The id of the person whose join it is. */
   personId: number;
   name: string | null;
-  /** The postal address; null if the joiner gave none. */
+  /** The postal address; null if unknown. */
   address: Address | null;
   paidAt: Date;
   goods: (Goods & { intentId: string })[];
@@ -35,8 +35,8 @@ export interface ParcelPage {
 }
 
 /**
- * The most joins that are read for a page, and how many each statement reads after the first, which reads as many as a page
- * needs.
+ * MOST_READ: after this many joins, no more are read for a page. BATCH: how many joins a statement reads at most; the first
+ * statement reads no more than a page needs.
  */
 const MOST_READ = 5_000;
 const BATCH = 500;
@@ -56,7 +56,7 @@ export async function waitingParcels(
   let [last, end] = [after, after];
   let batch = Math.min(most + 1, BATCH);
   for (let read = 0; read < MOST_READ; read += batch, batch = BATCH) {
-    // A parcel's place in the list is that of its first payment.
+    // A parcel's place in the list is that of its first payment with unsent goods.
     const { rows } = await sql<{ uuid: string; id: string; micros: string }>`
       select session_uuid as uuid, intent_id as id, ${microsOf(sql`succeeded_at`)} as micros
       from payment where has_unsent_goods and status = 'succeeded' and ${isAfter(last, '>', sql`succeeded_at`, sql`intent_id`)}
@@ -141,7 +141,7 @@ export async function listParcels(
   return parcels;
 }
 
-/** Returns a join's parcel with all its goods; null if the join paid for no goods. */
+/** Returns a join's parcel with all its goods; null if the join paid for no goods or is erased. */
 export async function parcelOf(
   database: Kysely<Tables>,
   society: Society,
@@ -151,8 +151,8 @@ export async function parcelOf(
 }
 
 /**
- * Returns the parcels of joins, each with all its goods; `isBare`: without names and addresses. Joins that paid for no goods have
- * no parcel.
+ * Returns the parcels of joins, each with all its goods; `isBare`: without names and addresses. Joins that paid for no goods, and
+ * erased joins, have no parcel.
  */
 export async function parcelsOfJoins(
   { database, society }: Pick<Deps, 'database' | 'society'>,

@@ -8,7 +8,7 @@ export interface PressFacts {
   distinction: string | null;
   /** The date of admission: "November 23, 2026". */
   since: string;
-  /** The URL at which readers can verify the membership; null if the member is unlisted. */
+  /** The URL at which readers can verify the membership; null if the membership is unlisted. */
   verifyUrl: string | null;
   society: { name: string; phone: string; email: string; website: string };
   /** The society's own texts, each null if the society file lacks it. */

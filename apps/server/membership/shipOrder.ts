@@ -12,7 +12,7 @@ import { type Parcel, parcelOf } from './orders.ts';
 export class NotShippable extends Failed {}
 
 export interface ShipRequest {
-  /** The product ids of the goods; null for all goods that are open. */
+  /** The product ids of the goods; null for all goods that are open or, for {@link unshipOrder}, sent. */
   items: readonly number[] | null;
 }
 
@@ -63,7 +63,7 @@ export async function shipLines(
 }
 
 type Shipping = Pick<ByStaff<Deps>, 'database' | 'actor' | 'society' | 'config'>;
-/** The delay of the letter about sent goods. Staff can still undo the record in this time. */
+/** The delay of the letter about sent goods. If staff undo the record in this time, the letter is not sent. */
 const SENT_AFTER_HOURS = 1 / 6;
 type GoodsOfParcel = Parcel['goods'][number];
 
