@@ -52,9 +52,9 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes the withdrawn letters about a payment due again. They were withdrawn because they were not true. They may be true now,
- * because the membership is held again or the money is refunded after all; that is checked when they are sent. A letter that staff
- * have sent again stays withdrawn: only the newest copy counts.
+ * Makes the withdrawn letters about a payment due again, if they may be sent late ({@link lateLetters}). They were withdrawn
+ * because they were not true. They may be true now, because the membership is held again or the money is refunded after all; that
+ * is checked when they are sent. A letter that staff have sent again stays withdrawn: only the newest copy counts.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -112,9 +112,9 @@ export async function dueLetters(
 }
 
 /**
- * Makes the letter due that informs a payer about a payment that bought nothing and is refunded in full. If the letter was
- * withdrawn before, it becomes due again. If it was sent before, it is not sent a second time. Makes no letter due for a payer by
- * a pay link: they were informed on their page, and get a letter when the refund has arrived.
+ * Makes the letter due that informs the joiner about a payment that bought nothing and is refunded in full. If the letter was
+ * withdrawn before, it becomes due again. If it was sent before, it is not sent a second time. Makes no letter due for a payment
+ * by a pay link: its payer was informed on their page, and gets a letter when Stripe has made the refund.
  */
 export async function dueSecondPayment(
   trx: Kysely<Tables>,

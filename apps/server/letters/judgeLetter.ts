@@ -17,7 +17,10 @@ import type { Deps } from './deps.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
-/** Decides whether a letter is sent now or withdrawn. If a date is returned, the reminder must be judged again at that time. */
+/**
+ * Decides whether a letter is sent now or withdrawn. A date is returned only for a reminder, which must be judged again at that
+ * time.
+ */
 export async function judgeLetter(
   deps: Pick<Deps, 'config' | 'database' | 'passes' | 'society' | 'stopLinks'>,
   letter: Letter,

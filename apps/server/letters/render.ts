@@ -11,7 +11,10 @@ export interface AmountTable {
   notes: string[];
 }
 
-/** The values of the placeholders in one letter. A placeholder without a value is left out of the letter. */
+/**
+ * The values of the placeholders in one letter. What contains a placeholder without a value is left out of the letter
+ * ({@link contentOf}).
+ */
 export interface LetterValues {
   texts: Partial<Record<string, string>>;
   pages: Partial<Record<PageName, string>>;

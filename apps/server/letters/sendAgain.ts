@@ -30,7 +30,10 @@ export interface Resending {
   subject: string;
   /** Whether it goes to another address than the one that Induct would choose. */
   isElsewhere: boolean;
-  /** The mail server's reply when it refused the letter; null if it did not refuse the letter, or has accepted it since. */
+  /**
+   * Why the letter was refused, by the mail server or because no address was known; null if it was not refused, or was sent
+   * since.
+   */
   refusal: string | null;
   /** How many letters of this kind there are about the same subject. */
   written: number;

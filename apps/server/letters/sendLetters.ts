@@ -23,8 +23,8 @@ const INTERVAL_MS = 5_000;
 /** The maximum number of letters that one call of `sendDue` sends over one connection. */
 const BATCH = 20;
 /**
- * After this many minutes, a letter that the mail server postponed is retried. The delay doubles with each try, up to the maximum
- * below.
+ * After this many seconds, a letter that the mail server postponed is retried. The delay doubles with each try, up to the maximum
+ * below (minutes).
  */
 const FIRST_BACKOFF_SECONDS = 60;
 const LONGEST_BACKOFF_MINUTES = 240;

@@ -44,15 +44,15 @@ export interface Letter {
   programme: string | null;
   state: JoinSessionState | null;
   isSelfNomination: boolean;
-  /** Whether somebody has proven to be the joiner, by a link that was mailed to them. */
+  /** Whether somebody has proven to be the joiner, by a pass. */
   isProven: boolean;
   /** The joiner's first and last name. */
   firstName: string | null;
   lastName: string | null;
   paidAt: Date | null;
   /**
-   * The processing fee (cents) with which the membership was sold: the join's membership or, for an upgrade by link, the
-   * contact's. Null if the fee is unknown or nothing was paid.
+   * The processing fee (cents) with which the membership was sold: the join's membership or, for an upgrade by link, its base.
+   * Null if the fee is unknown or nothing was paid.
    */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */
@@ -60,8 +60,8 @@ export interface Letter {
   /** Whether the join's membership is held. */
   isMember: boolean;
   /**
-   * The memberships and upgrades that the join or its contact holds, each with the name under which it was sold. The name is null
-   * if the order is lost, or if the contact is a member only according to HubSpot.
+   * The memberships and upgrades that the join or its person holds, each with the name under which it was sold. The name is null
+   * if the order is lost, or if the person is a member only according to HubSpot.
    */
   held: { type: MembershipType; name: string | null }[];
   /** Whether the join has a transcript that is accepted or waits for review. */
@@ -99,7 +99,7 @@ export interface Letter {
   } | null;
   /** Whether the shipment that the letter is about still counts as sent. */
   isSent: boolean;
-  /** The member's request for their money back; null if there is none. `isOpen`: staff have not answered it. */
+  /** The member's request for their money back; null if there is none. `isOpen`: staff have not declined it. */
   request: { amountCents: number; askedAt: string; isOpen: boolean; isDeclined: boolean } | null;
   /**
    * The current review of the document that the letter is about (`open`: not decided); null if the letter is not about a
@@ -178,8 +178,8 @@ function letterOf({
 }
 
 /**
- * SQL that reads the data of the query's `letter`. The letter's column `subject` is the first word of its occasion: the id of a
- * payment, refund or document.
+ * SQL that reads the data of the query's `letter`. The letter's column `subject` is the first word of its occasion, such as the
+ * id of a payment, refund or document.
  */
 const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
