@@ -8,7 +8,7 @@ export interface StaffEvent {
   staff: Staff | null;
   /** The call's name. */
   action: string;
-  /** What the action was about: a person's number, a payment or a document. */
+  /** What the action was about, such as a person's number, a payment or a document. */
   subject?: string | undefined;
   outcome: 'done' | 'refused' | 'failed';
 }

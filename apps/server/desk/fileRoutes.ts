@@ -47,7 +47,8 @@ export function fileRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string 
         });
         return { name: file.name };
       } catch (error) {
-        // A browser reads the answer only after it has sent the whole body.
+        // A browser reads the answer only after it has sent the whole body. The rest of the body is therefore received and
+        // dropped.
         request.raw.unpipe();
         request.raw.resume();
         if (!(error instanceof Refusal) || error.status === 404) throw error;

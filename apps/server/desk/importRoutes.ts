@@ -219,7 +219,7 @@ function bodyOf({ body, headers }: FastifyRequest): AsyncIterable<Buffer> {
   return body as Readable;
 }
 
-/** Returns the order for new codes. Throws {@link Failed} if their import would refuse them. */
+/** Returns the order for new codes. Throws {@link Failed} if their count is not valid, or if they could not be imported. */
 function orderOf(
   deps: Deps,
   body: MintOptions & { count: number | null; school?: string | undefined; imports: boolean },
@@ -250,7 +250,7 @@ async function fileOf(deps: Deps, id: string, kind: PartKind): Promise<DeskFile>
   const parts = partsOf(deps.database, Number(id), kind);
   const first = await parts.next();
   if (first.done) throw new Refusal(404, NOT_KEPT);
-  // A part may end in the middle of a character.
+  // A part may end in the middle of a character, which the decoder completes with the next part.
   const decoder = new TextDecoder();
   async function* pieces() {
     yield decoder.decode(first.value!, { stream: true });

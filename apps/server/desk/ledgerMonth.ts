@@ -11,11 +11,11 @@ import type { Deps } from './deps.ts';
 /** The sums of a month's ledger. Amounts are in cents, with Stripe's signs: money that leaves the account is negative. */
 export interface LedgerSummary {
   kinds: { kind: string; grossCents: number; refundsCents: number; feeCents: number }[];
-  /** Transactions of other apps on the same Stripe account, which are not in the file. */
+  /** Transactions of other apps or environments on the same Stripe account, which are not in the file. */
   others: LedgerSum;
   /** All transactions of Stripe's balance. */
   balance: LedgerSum;
-  /** Sentences about why the lines do not add up to Stripe's balance; empty if they do. */
+  /** Sentences on what is wrong with the sums: the lines do not add up to Stripe's balance, or not all amounts are dollars. */
   faults: string[];
 }
 

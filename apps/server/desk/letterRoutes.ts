@@ -30,7 +30,7 @@ const NO_AMOUNT = 'Enter an amount in dollars, such as 45 or 45.50.';
 const NO_CONTACT = 'This person has no contact in HubSpot, whom a link would name.';
 const kinds = { start: 'init', checkout: 'checkout', resume: 'resume' } as const;
 
-/** Serves the calls that send letters to a person, and that create and revoke links. */
+/** Serves the calls that send letters to a person, stop reminders, and create and revoke links. */
 export function letterRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const ofPerson = ({ params }: { params: { id: string } }) => params.id;
 

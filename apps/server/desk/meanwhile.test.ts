@@ -108,7 +108,8 @@ for (const [name, act, colleague, told, before] of pairs)
     assert.equal(trial.status, 200, trial.message!);
     assert.doesNotMatch(trial.data.lines.join('\n'), told);
     let did: number | undefined;
-    // For these actions the preview also asks Stripe once, so the colleague acts at the second time.
+    // The preview asks Stripe once, too, except that of `refundPayment`. The colleague acts when Stripe is asked after the
+    // preview.
     whenAsked(t, action === 'refundPayment' ? 1 : 2, async () => {
       const answer = await lee.act(...colleague(join));
       assert.equal(answer.status, 200, answer.message!);

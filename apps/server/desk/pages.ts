@@ -59,7 +59,7 @@ export function servePages(
         cacheControl: false,
         setHeaders: (reply) => {
           void reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
-          // The viewer has an opaque origin, so its browser treats these files as cross-origin.
+          // The viewer has an opaque origin, so browsers treat these files as cross-origin.
           void reply.header('cross-origin-resource-policy', 'cross-origin');
         },
       });

@@ -87,7 +87,7 @@ export async function storePasskey(
 
 /**
  * Returns the member of staff whose passkey has signed a challenge. Throws a {@link Refusal} (403) if no passkey of ours has, or
- * if the access of its owner has ended.
+ * if the access of its holder has ended.
  */
 export async function staffOfPasskey(
   trx: Transaction<Tables>,
@@ -122,7 +122,7 @@ export async function staffOfPasskey(
   return { id: found.id, name: found.name, role: found.role };
 }
 
-/** Turns the library's errors into a refusal: it throws for every fault of a response. */
+/** Turns the library's errors into a refusal: the library throws for every fault of a response. */
 async function accepted<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();

@@ -11,7 +11,7 @@ type Story = DeskData<'getPerson'>['story'];
 
 /**
  * For each call of the desk: the steps that it adds to a join's story. An event of the call is left out of the person's story if
- * such a step shows it already. `[]`: a note shows it.
+ * such a step shows it already. `addNote` adds no step: the note itself shows it.
  */
 const toldBy: Partial<Record<DeskCallName, readonly StoryStep[]>> = {
   addNote: [],

@@ -15,7 +15,7 @@ interface Problem extends Offered {
   text: string;
 }
 
-/** Returns the problems with a person's joins, each once, with the actions that the desk offers to repair them. */
+/** Returns the problems with a person, each once, with the actions that the desk offers to repair them. */
 export async function problemsOf(
   deps: Pick<Deps, 'database' | 'society'>,
   person: ShownPerson,

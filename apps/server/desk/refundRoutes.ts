@@ -28,7 +28,10 @@ import { type ActionContext, orRefused, serveAction } from './serveAction.ts';
 export const NO_PAYMENT = 'There is no such payment.';
 export const NO_REFUND = 'There is no such refund.';
 
-/** Serves the calls that refund money, and that record what refunds from Stripe's dashboard and lost disputes were for. */
+/**
+ * Serves the calls that refund money, decline refund requests, settle joins, and record what refunds from Stripe's dashboard and
+ * lost disputes were for.
+ */
 export function refundRoutes(app: FastifyInstance, deps: Deps & { deskUrl: string }): void {
   const more = (preview: RefundPreview) => consequenceLines(preview, (time) => dateOf(deps.society, time));
 

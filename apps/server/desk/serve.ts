@@ -36,7 +36,10 @@ export interface DeskContext<Name extends DeskCallName> {
   reply: FastifyReply;
 }
 
-/** A file that staff download: a table that we generate (CSV), sent in pieces, or the bytes of an uploaded file. */
+/**
+ * A file that staff download: a table that we generate (CSV), sent in pieces, or the bytes of an uploaded document or a
+ * certificate.
+ */
 export type DeskFile = { name: string } & ({ pieces: AsyncIterable<string> } | { bytes: Buffer });
 
 type Answered<Name extends DeskCallName> = (typeof deskCalls)[Name] extends { file: true }
@@ -116,8 +119,8 @@ export function serveDesk<Name extends DeskCallName>(
 }
 
 /**
- * Sends a file as a download. A table begins with a byte order mark, from which Excel recognises UTF-8. The headers of an
- * uploaded file make sure that it runs no script and loads nothing, even if a browser shows it.
+ * Sends a file as a download. A table begins with a byte order mark, from which Excel recognises UTF-8. The headers of any other
+ * file make sure that it runs no script and loads nothing, even if a browser shows it.
  */
 function sendFile(reply: FastifyReply, file: DeskFile): FastifyReply {
   void reply.header('content-disposition', contentDisposition(plain(file.name)));

@@ -19,7 +19,7 @@ import { withoutUuids } from './withoutUuids.ts';
 const MOST_COUNTED = 1_000;
 const MOST_NOTICES = 200;
 const DAY_MS = 86_400_000;
-/** A provider is in trouble if a refusal of it has occurred within this time (ms). */
+/** A provider is in trouble if it has refused a call within this time (ms). */
 const TROUBLE_MS = 3_600_000;
 
 type Today = DeskData<'getToday'>;
@@ -113,8 +113,8 @@ async function noticesShown(deps: Deps, notices: readonly ReadNotice[]): Promise
 }
 
 /**
- * Returns which providers are in trouble, and since when. Stripe and HubSpot are in trouble while they refuse our calls, HubSpot
- * also while calls to it are paused, and mail while letters wait for its server. If HubSpot only refuses the data of some joins,
+ * Returns which providers are in trouble, and since when. All of them are in trouble while they refuse our calls, HubSpot also
+ * while calls to it are paused, and mail also while letters wait for its server. If HubSpot only refuses the data of some joins,
  * it is not in trouble.
  */
 function providersOf(
