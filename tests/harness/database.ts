@@ -65,8 +65,8 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
 }
 
 /**
- * Copies the files of a PostgreSQL cluster without data into a data folder that has none. `npm test` names the folder of these files in
- * TEST_POSTGRES_FILES. Copying them takes a tenth of the time of creating a cluster.
+ * Copies the files of a stopped PostgreSQL cluster into a data folder that has none. By default they are those of an empty
+ * cluster, whose folder `npm test` names in TEST_POSTGRES_FILES. Copying them takes a tenth of the time of creating a cluster.
  */
 export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {
   const cluster = join(dataDir, 'postgres');

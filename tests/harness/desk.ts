@@ -52,7 +52,7 @@ export interface TestDesk {
   close(): Promise<void>;
 }
 
-/** Starts the desk of a test server, with its own origin. `behind` is the origin of the proxy in front of it, at this `port`. */
+/** Starts the desk of a test server, with its own origin, at `port`. `behind` is the origin of a proxy in front of the desk. */
 export async function startDesk(
   server: TestServer,
   mode: 'local' | 'live' = 'local',

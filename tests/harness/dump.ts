@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../apps/server/platform/database/types.ts';
 import type { TestServer } from './testServer.ts';
 
-/** The tables that hold joins and their money. {@link dump} copies and restores only these. */
+/** The tables that hold joins, their money and what was said about them. {@link dump} copies and restores only these. */
 const tables = [
   'person',
   'invitation',
@@ -21,8 +21,8 @@ const tables = [
 ];
 
 /**
- * Copies the tables above into another schema. Returns a function that restores the copies, like restoring a dump. A test that
- * needs two dumps at a time uses two schemas.
+ * Copies the tables above into another schema. Returns a function that restores the copies, like restoring a dump, and empties
+ * all other tables that refer to them. A test that needs two dumps at a time uses two schemas.
  */
 export async function dump(
   { deps }: Pick<TestServer, 'deps'>,

@@ -5,11 +5,11 @@ const PART = 100_000;
 
 /**
  * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid; the others were abandoned at some
- * step. Every contact is in the mirror and has its own invite code. The other tables are filled in proportion: orders, snapshots,
- * payments, memberships, upgrades, documents, letters, refunds, card failures, events, notices, and the counts of the rate
- * limits. The last joins are still in progress, with open intents and a few frozen orders. Nothing is due to be sent to Stripe or
- * HubSpot within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it turns foreign key
- * checks off.
+ * step. Every contact is in the mirror and has its own invite code, except that every thousandth code is a school's. The other
+ * tables are filled in proportion: orders, snapshots, payments, memberships, upgrades, documents, letters, refunds, card
+ * failures, events, notices, and the counts of the rate limits. The last joins are still in progress, with open intents and a few
+ * frozen orders. Nothing is due to be sent to Stripe or HubSpot within the hour. Contact ids start at 100000001, codes at
+ * `FILLED1`. Needs a superuser, since it turns foreign key checks off.
  */
 export async function fillDatabase(
   database: pg.Client,

@@ -88,7 +88,7 @@ export function identityOn(server: TestServer) {
   /** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
   const schoolJoin = (person: Partial<StudentDetails>) => newOrder(server, 'LINCOLN2026', person);
 
-  /** Pays for such a join, with store items or donations, and updates HubSpot. Returns its uuid. */
+  /** Makes a paid join by a school's code, with store items or donations, and updates HubSpot. Returns its uuid. */
   async function pay(person: Partial<StudentDetails>, ...productUuids: string[]): Promise<string> {
     const { client, uuid } = await schoolJoin(person);
     for (const productUuid of productUuids)

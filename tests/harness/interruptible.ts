@@ -12,8 +12,8 @@ import { startTestServer, type TestServer } from './testServer.ts';
 export interface Interruptible {
   arranged: TestServer;
   /**
-   * Suspends all processes of PostgreSQL: their connections stay open, but nothing answers. Resolves with a function that
-   * continues them.
+   * Suspends PostgreSQL's main process and the processes of all connections: these stay open, but nothing answers. Resolves with
+   * a function that continues them.
    */
   hang(): Promise<() => void>;
   /** Ends PostgreSQL: `SIGINT` as in a restart, `SIGQUIT` as in a crash. */

@@ -29,7 +29,7 @@ export interface Joiners {
   readonly broken: Promise<never>;
   /** Waits until everybody has finished their current join. */
   finish(): Promise<void>;
-  /** Stops everybody immediately. */
+  /** Stops everybody as soon as they wait before they press again. */
   leave(): void;
 }
 

@@ -19,8 +19,8 @@ export function restored(server: TestServer) {
     return { client, uuid, ...(await openIntent(client, uuid)) };
   }
   /**
-   * Returns the rows of these payments in our tables, their data at Stripe, and the standings of the memberships that the joins
-   * bought.
+   * Returns these payments and their refunds in our tables, the refunds at Stripe, the standings of the memberships that the
+   * joins bought, and the kinds of difference that `reconcile` finds.
    */
   const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
     standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),

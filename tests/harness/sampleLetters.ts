@@ -51,7 +51,7 @@ const dataOf: Partial<Record<LetterKind, Record<string, unknown>>> = {
   'refund-declined': { sentence: 'Your certificate was printed and sent last week.' },
 };
 
-/** Returns a letter of a kind, as a member of the demo society would get it. `change` overrides parts of it. */
+/** Returns a letter of a kind, as a member of the demo society or their payer would get it. `change` overrides parts of it. */
 export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
   const paid = {
     intentId: 'pi_3SampleOfAPayment0001',

@@ -8,7 +8,7 @@ import { until } from './until.ts';
 
 /**
  * Two PostgreSQL servers. The second is a hot standby of the first. The first acknowledges a commit only when the standby has
- * received it.
+ * applied it.
  */
 export interface Pair {
   primary: RunningPostgres;

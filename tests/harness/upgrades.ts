@@ -114,7 +114,7 @@ export async function saveOtherCard(server: TestServer, uuid: string, card: stri
     .execute();
 }
 
-/** Makes a paid upgrade by link, in its own join. `items` adds store items. */
+/** Buys an upgrade, or another product, by a link to a contact, in its own join. `items` adds store items. */
 export async function upgradeByLink(
   server: TestServer,
   contactId: string,
