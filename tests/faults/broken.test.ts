@@ -16,7 +16,7 @@ const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
  */
 const units = {
   'no lock': [
-    // Joins with one payment each, which four tabs and two webhooks report to our server at the same time.
+    // Joins with one payment each, which four calls of the return page and two webhooks report to our server at the same time.
     ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
     // Two pairs of joins. Both joins of a pair are of the same contact, and both are charged.
     ...['d', 'e'].map((name, contact) => [

@@ -165,8 +165,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     // processing, so the person leaves.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
-    // The page says that a payment is under way, and that the person should finish it or try again in a moment. The person waits
-    // for that long.
+    // A payment is still under way: here, in another tab, or by the pay link. The person waits for 20 seconds.
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);
       if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);

@@ -154,8 +154,8 @@ async function stuck(
  * - For each holder without a contact, one contact with the holder's email must be a member.
  * - No other contact may be a member.
  *
- * A contact that was found by its email alone and has another name than the holder keeps its earlier status. Staff must then have a
- * notice about this contact (docs/decisions/0012-hubspot-is-a-projection.md).
+ * A contact that has the email of a holder and another name must keep its earlier status
+ * (docs/decisions/0012-hubspot-is-a-projection.md).
  */
 async function atHubspot(
   world: World,
@@ -163,7 +163,8 @@ async function atHubspot(
   held: readonly Membership[],
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
-  // The servers still follow changes in HubSpot, so somebody may be due just now. They are sent first: only who remains is a difference.
+  // The servers still follow changes in HubSpot, so somebody may be due just now. Whoever is due is sent first, and only those
+  // who then remain are differences.
   for (const { uuid, refusal } of await world.queueForHubspot())
     add('not told to HubSpot', uuid, refusal ?? 'it is due and was not sent');
   const memberships = held.filter(({ type }) => type === 'membership');

@@ -20,10 +20,11 @@ interface Told {
 }
 
 /**
- * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
- * amount, to the payer; the receipt may be missing if the membership is no longer held. Each refund of such a charge has one
- * letter. Each charge that bought nothing has one letter, which says that all of it is being refunded. Letters with the same Message-ID
- * count as one.
+ * Compares letters with money, without the server's own code. Each charge that bought something has one receipt to the joiner
+ * and, if it was paid by a pay link, one to its payer. Both say the charged amount; they may be missing if the membership is no
+ * longer held. Each refund of such a charge has one letter to each of them. Each charge that bought nothing has one letter, which
+ * says that all of it is being refunded; if it was paid by a pay link, only its refund has letters. Letters with the same
+ * Message-ID count as one.
  */
 export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];

@@ -147,9 +147,10 @@ test('every call that the server can make to Stripe has its kill points', () => 
     url: null,
     browserUrl: null,
   });
-  // No server is killed at these calls. readEvent makes no request. listMovements and listPaidOut are used only by the accountant's
-  // command. customerOfCard is called only after a failure, and a kill there changes nothing. chargeTimes is called only after the
-  // database has lost an order. deleteCustomer and writeNotes are called only when somebody is erased, which no plan does.
+  // No server is killed at these calls. readEvent makes no request. listMovements and listPaidOut are used only for the
+  // accountant's file. customerOfCard is called only after a failure, and a kill there changes nothing. chargeTimes is called
+  // only after the database has lost an order. deleteCustomer is called only when somebody is erased, and writeNotes only then
+  // and when a person is corrected or merged. No plan does any of this.
   const others = [
     ...['readEvent', 'listMovements', 'listPaidOut', 'customerOfCard', 'chargeTimes'],
     ...['deleteCustomer', 'writeNotes'],

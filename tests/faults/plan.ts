@@ -53,7 +53,7 @@ export interface Join {
   cards: readonly CardTry[];
   /** How long the bank leaves the first payment undecided, and how it then decides; null: the bank decides at once. */
   processing: Processing | null;
-  /** When the person closes the browser for good; null: not before the end. */
+  /** When the person goes away; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
    * What happens to the payment at the end of the day; null: nothing. Otherwise one of these happens:

@@ -4,7 +4,7 @@ import { commandNamed, execute, type StaffDeps } from '../../apps/staff/command.
 import { commands } from '../../apps/staff/commands.ts';
 import type { TestServer } from './testServer.ts';
 
-/** With these options, a command does nothing for which it would ask for confirmation. */
+/** With one of these options, {@link runCommand} does not add `--yes`: the command only tries, or is confirmed already. */
 const TRIALS = ['--dry-run', '--yes'];
 
 /** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
