@@ -327,10 +327,10 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 
 /**
  * Returns the differences that cannot be found by looking at single payments:
- * - joins that no payment, or more than one, has paid;
+ * - joins that no payment has paid, and joins or upgrades that more than one has paid;
  * - upgrades taken without a payment;
  * - orders frozen for too long;
- * - joins whose document was rejected finally while the membership is held;
+ * - joins whose document was rejected finally while the membership is active;
  * - persons with two memberships of one type, and two persons who are likely the same and have one each;
  * - upgrades whose base membership has ended;
  * - members whose status in HubSpot is `former`;

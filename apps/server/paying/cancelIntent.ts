@@ -14,7 +14,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
     await deps.payments.cancelIntent(intentId);
   } catch (error) {
     if (!(error instanceof UnexpectedState || error instanceof NotAtStripe)) throw error;
-    // In a restored database, an intent that was cancelled after the backup is still open.
+    // In a restored database, an intent that was cancelled after the backup is still open. It is then only recorded as cancelled.
     if (
       error instanceof UnexpectedState &&
       (await deps.payments.retrieveIntent(intentId)).status !== 'canceled'

@@ -99,7 +99,7 @@ export async function replaceOther(
   { revision, change }: Pick<Order, 'revision' | 'change'>,
   intentId: string,
 ): Promise<void> {
-  // While the order has a mark it is not frozen.
+  // An order with a mark cannot be frozen. Only an order without a mark is checked, by {@link beginChange}.
   const mark = change ? change.mark : await beginChange(deps, uuid, revision);
   if (change || mark !== null) await replace(deps, uuid, intentId, mark);
 }

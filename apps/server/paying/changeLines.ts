@@ -13,7 +13,7 @@ import { whileFrozen } from './settlePaying.ts';
 /** An order that may be changed, with the facts that decide whether a change is allowed. */
 export interface ChangeableOrder extends OpenOrder {
   programme: string;
-  /** What the joiner holds already. Read only if the membership is chosen, otherwise null. */
+  /** What the joiner holds already. Read only for `setMembership`, otherwise null. */
   joiner: Holdings | null;
 }
 

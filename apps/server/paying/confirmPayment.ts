@@ -333,7 +333,7 @@ async function writeUnwanted(
 }
 
 /**
- * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement.
+ * Writes the payment, the membership, its letters if the membership is held, the person's details and the join, in one statement.
  * - `isHereAgain`: the payment's membership is in the database already, because the payment was confirmed before and later recorded
  *   as unpaid. The membership's row is then updated and keeps its member number.
  * - `paidAt`: the time of payment, if not now.

@@ -15,8 +15,8 @@ import { type Order, totalChanged } from './readOrder.ts';
  * Opens an intent for the order. The customer for the upgrade is created only after the payment, so that the joiner waits for one
  * call only. The idempotency key contains the session, the number of the session's try to pay (`attempt`), the count of failed
  * calls and a hash of the request:
- * - A call that is repeated after a crash or by a second tab gets the same intent. A changed request (a corrected email) gets
- *   another.
+ * - A call of the joiner that is repeated after a crash or by a second tab gets the same intent. A changed request (a corrected
+ *   email) gets another.
  * - Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed call did create an
  *   intent, that intent is cancelled when its event is handled (catchUp.ts).
  *

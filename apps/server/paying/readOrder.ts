@@ -29,12 +29,12 @@ export interface Order {
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
-   * `attempts`: how many intents this session has had. `providerFailures`: how many of the session's calls to create something
-   * have failed at Stripe. The next idempotency key contains both.
+   * `attempts`: how many intents the session's order has had, without those of the upgrade. `providerFailures`: how many of the
+   * session's calls to create something have failed at Stripe. The next idempotency key contains both.
    */
   attempts: number;
   providerFailures: number;
-  /** How many of the session's intents fall in the time window of the limit. */
+  /** How many of these intents (`attempts`) fall in the time window of the limit. */
   recentAttempts: number;
   addressHash: string | null;
   /** Seconds until the joiner may try another card, after too many were declined; 0 if the joiner need not wait. */

@@ -24,8 +24,8 @@ const OTHERS_UNDER_WAY_SECONDS = 120;
  * or was cancelled, still `paying` if its outcome is undecided. Returns the state; null if there is no such join. `why`:
  * - `look`: only asks. An undecided payment is left as it is.
  * - `failed`: the page, or Stripe, reported that the payment failed. The order is open again, and the same intent takes the next
- *   card. If `failedAt` is before the current try began, the order stays frozen, because the joiner is already trying the next
- *   card.
+ *   card. If Stripe does not say so, the payment is treated as for `change`. If `failedAt` is before the current try began, the
+ *   order stays frozen, because the joiner is already trying the next card.
  * - `change`: the joiner wants to change the order. An abandoned payment is first cancelled at Stripe, so that no other tab can
  *   still finish it at the old total.
  * - `takeOver`: somebody with the join's pay link wants to pay. An abandoned payment is cancelled, as for `change`.

@@ -134,8 +134,8 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const { data } = await charge(client, uuid, intentId);
   assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
-  // Three requests create a customer: one in each of the two calls, and one in the background work after the payment. The bank
-  // must decline all three.
+  // Three requests try to create a customer: one in each of the two calls, and one in the background work after the payment. The
+  // bank must decline all three.
   await until(async () => (await customerRequests(uuid)) === 3);
   await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
@@ -149,7 +149,7 @@ test('an intent that was opened for another card only makes way for one that tak
   const end = await customersMeet(declined);
   const { uuid, intentId } = await paidJoin(server, client);
   const other = await charge(client, uuid, intentId, false);
-  // Two requests create a customer, one of them in the background. The bank must decline both.
+  // Two requests try to create a customer, one of them in the background. The bank must decline both.
   await until(async () => (await customerRequests(uuid)) === 2);
   await end();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');

@@ -13,7 +13,7 @@ import { lockSession, recount } from './followPayment.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
-/** A refund made outside Induct, with the lines that it is assigned to. */
+/** A refund made outside Induct, or a lost dispute, with the lines that it is assigned to. */
 interface Assigned {
   amountCents: number;
   intentId: string;
@@ -23,9 +23,10 @@ interface Assigned {
 }
 
 /**
- * Records which lines a refund made outside Induct was for, according to staff, even if its amount suggests other lines. Updates
- * the membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes nothing. Throws {@link
- * NotRefundable} if the assignment is impossible, or if its result now differs from `seen`, the result of a trial.
+ * Records which lines a refund made outside Induct, or a lost dispute, was for, according to staff, even if its amount suggests
+ * other lines. Updates the membership's standing. `refund` is our uuid or Stripe's id of the refund. With `isTrial`, changes
+ * nothing. Throws {@link NotRefundable} if the assignment is impossible, or if its result now differs from `seen`, the result of
+ * a trial.
  */
 export async function assignRefundLines(
   deps: Deps,
@@ -56,8 +57,8 @@ export async function assignRefundLines(
 }
 
 /**
- * Reads a refund made outside Induct and the order of its payment, so that staff can assign the refund to lines. Throws like
- * {@link assignRefundLines}.
+ * Reads a refund made outside Induct, or a lost dispute, and the order of its payment, so that staff can assign it to lines.
+ * Throws like {@link assignRefundLines}.
  */
 export async function readAssignable(
   deps: Deps,
@@ -85,7 +86,10 @@ export function elsewhereSentence({
   return `${displayPrice(amountCents)} of ${order.intentId} was ${isDispute ? 'lost by a dispute' : 'refunded outside Induct'}.`;
 }
 
-/** Returns what a refund made outside Induct may have been for: each choice with the lines of the order, and their names and prices. */
+/**
+ * Returns what a refund made outside Induct, or a lost dispute, may have been for: each choice with the lines of the order, and
+ * their names and prices.
+ */
 export function choicesOf({
   uuid,
   amountCents,

@@ -207,8 +207,8 @@ function refundElsewhere(
 }
 
 /**
- * Updates our row of a refund from Stripe's data, or inserts a row if the refund was made elsewhere. `isMadeNow` in the result is
- * whether Stripe reports for the first time that the refund has succeeded.
+ * Updates our row of a refund from Stripe's data, or inserts a row if there is none. `isMadeNow` in the result is whether Stripe
+ * reports for the first time that the refund has succeeded.
  */
 async function takeIn(
   trx: Kysely<Tables>,

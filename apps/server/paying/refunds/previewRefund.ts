@@ -16,7 +16,7 @@ export interface RefundPreview extends Consequences {
   unsent: string[];
   /** The member's refund requests. Each says whether it is open and who declined it. */
   asked: RefundRequest[];
-  /** Whether Induct would send the payer a letter about each refund. */
+  /** Whether Induct would send a letter about each refund. */
   isTold: boolean;
 }
 

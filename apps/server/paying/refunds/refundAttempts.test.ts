@@ -29,7 +29,7 @@ const server = await sharedServer();
 /** A store item of the catalogue, for $79.00. */
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 
-/** Backdates the due refunds by an hour, as if the hour had passed. */
+/** Backdates all refunds by an hour, as if the hour had passed. */
 const anHourLater = () =>
   sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
     server.deps.database,

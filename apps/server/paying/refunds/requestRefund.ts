@@ -81,7 +81,7 @@ async function lookAt(
     ends: ended.map(({ name }) => name),
     until: day(until),
     answerDays,
-    // A request that was granted is not shown, because the refund itself is.
+    // A request that was granted is not shown, because the refund itself is shown.
     request:
       request.asked_at && (request.is_open || request.declined_at)
         ? {
@@ -138,7 +138,7 @@ export async function requestRefund(
 export async function declineRequest(deps: ByStaff<Deps>, uuid: string, sentence: string): Promise<void> {
   if (cleanText(sentence) === '') throw new Failed(SAY_WHY);
   await transaction(deps, async (trx) => {
-    // A refund that is being decided takes the same lock.
+    // A refund that is being decided holds the same lock. The request is therefore judged only after that refund.
     await lockJoins(trx, [uuid]);
     const { rows } = await sql`
       with declined as (
