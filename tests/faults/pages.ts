@@ -180,7 +180,7 @@ export async function buy(
 
 /**
  * Lets somebody else pay by the join's pay link, in a browser of their own (apps/web/screens/pay). The outcome is `waiting` if
- * the payment may still succeed: the joiner's page keeps polling.
+ * the payment may still succeed, so that the joiner's page keeps polling.
  */
 export async function payByLink(run: Run, tab: Browser, join: Join): Promise<Outcome> {
   const { world, person } = run;

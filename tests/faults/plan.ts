@@ -244,8 +244,8 @@ const breakPoints: readonly KillPoint[] = [
 const timesOf = [1, 2, 3, 4];
 
 /**
- * Points of the background work at which servers are killed at night. Plans use them in this order, and every run reaches the
- * first.
+ * Points of the background work at which servers are killed at night. Plans use them in this order, so every run with kills
+ * reaches the first.
  */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',

@@ -21,7 +21,7 @@ export function deskPeopleOn(server: TestServer) {
   }
 
   let named = 0;
-  /** A person whose name and email nobody else has. */
+  /** Returns a person whose name and email nobody else has. */
   function somebody(lastName = `Unique${++named}x`) {
     return { firstName: 'Ann', lastName, personalEmail: `${lastName.toLowerCase()}@example.com` };
   }

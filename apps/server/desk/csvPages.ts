@@ -4,8 +4,8 @@ import { csvLine } from '#core/csv.ts';
 export const FILE_ROWS = 1_000;
 
 /**
- * Yields a list as the pieces of a CSV file: first the columns, then the rows of each page. `load` returns a page, and `next`,
- * the cursor of the page after it; null on the last page.
+ * Yields a list as the pieces of a CSV file: first the columns, then the rows of each page. `load` returns a page and, as `next`,
+ * the cursor of the page after it, which is null on the last page.
  */
 export async function* csvPages<Cursor>(
   columns: readonly string[],

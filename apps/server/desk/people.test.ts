@@ -102,8 +102,8 @@ test('no number but that of a person leads to one', async () => {
 });
 
 /**
- * A member with data of every kind: two joins, goods, a refund, letters, documents, notices, and another person who is likely the
- * same.
+ * Makes a member with data of every kind: two joins, goods, a refund, letters, documents, notices, and another person who is
+ * likely the same.
  */
 async function richPerson() {
   const person = somebody();

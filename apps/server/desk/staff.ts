@@ -13,7 +13,7 @@ export interface StaffShown {
   role: StaffRole;
   passkeys: number;
   lastSeenAt: Date | null;
-  /** When an owner ended their access. */
+  /** When an owner ended their access; null if nobody did. */
   endedAt: Date | null;
 }
 
