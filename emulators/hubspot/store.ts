@@ -232,13 +232,4 @@ export class Store {
       .all()
       .map(({ body }) => JSON.parse(body as string) as Note);
   }
-
-  /** Removes the versions that search can no longer find: those that a newer version had replaced by `time`. */
-  forgetBefore(time: number): void {
-    this.database
-      .prepare(
-        'delete from version where time <= ? and seq not in (select max(seq) from version where time <= ? group by id)',
-      )
-      .run(time, time);
-  }
 }
