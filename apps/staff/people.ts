@@ -90,7 +90,7 @@ export const personCommands = [
       print(`Is joined:  ${seenSentence(from)}`);
       print(resultSentence({ into }));
       if (isKeptApart) print(KEPT_APART);
-      if (twice) print(`${BOTH_HOLD}: ${commandOf(giveBack(twice.uuid, twice.types))}`);
+      for (const { uuid, types } of twice) print(`${BOTH_HOLD}: ${commandOf(giveBack(uuid, types))}`);
       await agree('Join them?', 'joined', options);
       await mergePersons(deps, seen);
       print('They are one person. HubSpot is told within a minute.');

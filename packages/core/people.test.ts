@@ -185,4 +185,10 @@ test('of two persons what both hold is told for each join of the first, with the
   assert.deepEqual(twiceHeld(mine, [...held('one', 'membership'), ...held('other', 'membership_upgrade')]), [
     { uuid: 'mine', types: ['membership', 'membership_upgrade'], others: ['one', 'other'] },
   ]);
+  const apart = [...held('mine', 'membership'), ...held('link', 'membership_upgrade')];
+  const theirs = held('theirs', 'membership', 'membership_upgrade');
+  assert.deepEqual(twiceHeld(apart, theirs), [
+    { uuid: 'mine', types: ['membership'], others: ['theirs'] },
+    { uuid: 'link', types: ['membership_upgrade'], others: ['theirs'] },
+  ]);
 });

@@ -149,7 +149,7 @@ function xmlText(bytes: Uint8Array): string {
   return start + afterComments.join('');
 }
 
-/** Awaits a promise of yauzl, which rejects if the archive is malformed. Then throws {@link Unacceptable}. */
+/** Awaits a promise of yauzl, which rejects if the archive is malformed. In that case throws {@link Unacceptable}. */
 async function orBroken<T>(done: Promise<T>): Promise<T> {
   return done.catch(() => {
     throw new Unacceptable('wordBroken');

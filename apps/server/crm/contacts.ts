@@ -18,8 +18,8 @@ export interface Contacts {
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Reads one contact from HubSpot into the mirror ({@link lookAtContacts}). A later answer still updates the mirror. `unknown`:
-   * neither HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
+   * Reads one contact from HubSpot into the mirror ({@link lookAtContacts}). An answer that comes after the two seconds still
+   * updates the mirror. `unknown`: neither HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
   /**

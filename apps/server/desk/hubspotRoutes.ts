@@ -120,7 +120,7 @@ function linesOf(merge: Merge): string[] {
     `Becomes the same: ${seenSentence(merge.from)}.`,
     ...(told === null ? [] : [told]),
     ...(merge.isKeptApart ? [KEPT_APART] : []),
-    ...(merge.twice ? [`${BOTH_HOLD}.`] : []),
+    ...(merge.twice.length > 0 ? [`${BOTH_HOLD}.`] : []),
     'For a day, whoever runs the server can undo it.',
   ];
 }

@@ -60,10 +60,8 @@ export interface Seen extends Named {
 export interface Merge {
   from: Seen;
   into: Seen;
-  /**
-   * The types of membership that a join of `from` and joins of `into` hold; null if none. All stay held until staff refund one.
-   */
-  twice: HeldTwice | null;
+  /** For each join of `from`: what joins of `into` hold, too. All stay held until staff refund one. */
+  twice: HeldTwice[];
   /** Whether staff keep them apart ({@link keepApart}). */
   isKeptApart: boolean;
 }
@@ -98,8 +96,7 @@ export async function mergePersons(deps: Deps, seen: Merge): Promise<void> {
     await attachAnew(trx, sql`(person_id = ${from} or ${isOfJoinsOf(sql`${from}`)})`);
     await joinPersons(trx, { from, into });
     await queuePersonsForHubspot(trx, told, { isAnew: true });
-    for (const twice of twiceHeld(merge.from.held, merge.into.held))
-      await notifyOfHeldTwice(trx, twice, 'staff');
+    for (const twice of merge.twice) await notifyOfHeldTwice(trx, twice, 'staff');
     await notifyOfLikelySame(trx, into);
   });
 }
@@ -246,8 +243,7 @@ async function mayMerge(trx: Kysely<Tables>, one: number, other: number): Promis
     select from kept_apart where (one_id, other_id) = (least(${one}::bigint, ${other}), greatest(${one}::bigint, ${other}))`.execute(
     trx,
   );
-  const twice = twiceHeld(from.held, into.held)[0] ?? null;
-  return { from, into, twice, isKeptApart: apart.rows.length > 0 };
+  return { from, into, twice: twiceHeld(from.held, into.held), isKeptApart: apart.rows.length > 0 };
 }
 
 async function readSeen(database: Kysely<Tables>, ids: readonly number[]): Promise<Map<number, Seen>> {

@@ -64,7 +64,8 @@ export interface Import {
   isEmptied: boolean;
   createdAt: Date;
   /**
-   * When a server last finished work on it, or when the claim of the present server expires; null if none has worked on it yet.
+   * The time until which a server has reserved the file for its work, or at which the last work on it ended or was ordered. Null: a
+   * server may begin.
    */
   workedAt: Date | null;
 }
