@@ -1,5 +1,5 @@
 import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import { type ChangeEvent, useCallback, useDeferredValue, useEffect, useState } from 'react';
+import { type ChangeEvent, useCallback, useEffect, useState } from 'react';
 import { Link, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -72,9 +72,6 @@ function CardForm({
 }: Props & { given: string | null; onLoadError: (event: { error: unknown }) => void }) {
   const { payment, send, mount } = paying;
   const { society, checkout } = useSite();
-  // Each of Stripe's elements inserts a frame. The card form comes first, and all others come in a second task, because a phone that
-  // inserts all frames in one task does not react to touches for a noticeable time.
-  const isWhole = useDeferredValue(true, false);
   const stripe = useStripe();
   const elements = useElements();
   useEffect(() => (stripe && elements ? mount({ stripe, elements }) : undefined), [stripe, elements, mount]);
@@ -98,8 +95,7 @@ function CardForm({
   const focusAddress = useCallback(() => elements?.getElement('address')?.focus(), [elements]);
   // Only a press of Change moves the focus into the form, not a form that opens because Stripe refuses the address.
   useFocusRescue(isChanging, focusAddress);
-  const canBuy =
-    isWhole && stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
+  const canBuy = stripe !== null && elements !== null && !orderIsChanging && payment.total === 'shown';
 
   /**
    * Returns the payment that a press of Buy Now asks for: null without a session, undefined if nothing can be paid yet. If a
@@ -154,7 +150,7 @@ function CardForm({
 
   return (
     <>
-      {stripe && isWhole && (
+      {stripe && (
         <ExpressPay
           stripe={stripe}
           clientSecret={intent.clientSecret}
@@ -185,18 +181,16 @@ function CardForm({
           )}
           {/* The form is mounted even while it is folded: Stripe takes the address from it. */}
           <div className={styles.address} data-ready={ready.address || undefined} inert={!isAddressOpen}>
-            {isWhole && (
-              <AddressElement
-                options={addressOptions}
-                onLoadError={onLoadError}
-                onReady={async (address) => {
-                  setReady((now) => ({ ...now, address: true }));
-                  // If Stripe does not accept the address as it is, the joiner has to see the form.
-                  const { complete } = await address.getValue().catch(() => ({ complete: false }));
-                  if (!complete) setRefused(true);
-                }}
-              />
-            )}
+            <AddressElement
+              options={addressOptions}
+              onLoadError={onLoadError}
+              onReady={async (address) => {
+                setReady((now) => ({ ...now, address: true }));
+                // If Stripe does not accept the address as it is, the joiner has to see the form.
+                const { complete } = await address.getValue().catch(() => ({ complete: false }));
+                if (!complete) setRefused(true);
+              }}
+            />
           </div>
         </section>
         <section className={styles.block} aria-labelledby="card">
